@@ -1,7 +1,5 @@
 """Operations that work on dense and sparse arrays alike: products, slices, scalings, sums by group."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any, TypeAlias
 

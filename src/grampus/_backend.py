@@ -4,8 +4,6 @@ Everything else asks ``current()`` for an operation and does not know who comput
 above all that asks, so it is loaded by its name, and only where the user has named a device.
 """
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from importlib import import_module

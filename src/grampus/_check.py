@@ -1,7 +1,5 @@
 """Checks of arguments: each returns the value in the form that the library works with, or raises InputError."""
 
-from __future__ import annotations
-
 import math
 import operator
 from collections.abc import Iterable, Sequence

@@ -4,8 +4,6 @@ The package names the layers that draw (``drawn_by``). They are imported when so
 register a function for each kind of result with ``html.register`` and ``plot.register``.
 """
 
-from __future__ import annotations
-
 from functools import singledispatch
 from importlib import import_module
 from typing import Any

@@ -1,7 +1,5 @@
 """Open files from elsewhere safely, and write files that appear whole or not at all."""
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import glob

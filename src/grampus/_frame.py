@@ -1,7 +1,5 @@
 """Results as data frames: the only module that imports pandas (the extra ``grampus[frames]``), polars or pyarrow."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from importlib import import_module
 from typing import Any

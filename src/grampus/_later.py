@@ -1,7 +1,5 @@
 """Names of a package whose modules are imported when the names are first used: `import grampus` takes no time."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module

@@ -1,7 +1,5 @@
 """Resident memory of this process: what it has now, and the most it had."""
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Callable

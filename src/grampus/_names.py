@@ -1,7 +1,5 @@
 """Words that parameters take, for the library and for the command, whose help must not load the library."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 LEVELS = ("coarsest", "coarse", "middle", "fine", "finest")

@@ -1,7 +1,5 @@
 """Marks by which Grampus knows what it has written itself, whatever it is called and wherever it lies."""
 
-from __future__ import annotations
-
 import re
 from io import SEEK_END
 from pathlib import Path

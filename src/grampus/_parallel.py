@@ -4,8 +4,6 @@ Two BLAS threads that wait for each other can be many times slower than one, in 
 one thread unless a single product is large enough to pay for the hand-over.
 """
 
-from __future__ import annotations
-
 import math
 import os
 from collections.abc import Callable, Iterator

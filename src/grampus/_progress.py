@@ -1,7 +1,5 @@
 """How long work reports its progress: one kind of callable for the whole library."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 

@@ -1,7 +1,5 @@
 """Random numbers: the only place that reads ``random_state``."""
 
-from __future__ import annotations
-
 from numbers import Integral
 from typing import Any, TypeAlias
 

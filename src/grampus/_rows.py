@@ -1,7 +1,5 @@
 """Results as rows of a table, and as text: CSV that is safe to open in a spreadsheet, or exact; JSONL."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

@@ -1,7 +1,5 @@
 """Mask passwords and keys in what is shown or kept: commands, queries, addresses."""
 
-from __future__ import annotations
-
 import re
 
 MASK = "***"

@@ -1,7 +1,5 @@
 """Rows as files of other programs: an Excel workbook, a Parquet file."""
 
-from __future__ import annotations
-
 import io
 import zipfile
 from collections.abc import Iterable, Sequence

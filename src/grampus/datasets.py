@@ -1,7 +1,5 @@
 """Corpora to try things on: chapters of the World Factbook, and the documentation of SciPy's public names."""
 
-from __future__ import annotations
-
 import gzip
 import importlib
 import inspect

@@ -8,8 +8,6 @@ instruction set and for any number of threads; only `Seeds.spread` leaves its pr
 rules out what a certified bound allows.
 """
 
-from __future__ import annotations
-
 import ctypes
 from collections.abc import Callable
 from functools import lru_cache

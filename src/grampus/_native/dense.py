@@ -6,8 +6,6 @@ rounded to 8 bits.
 Arrays are checked here, before C++ sees them.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

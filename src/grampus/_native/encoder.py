@@ -1,7 +1,5 @@
 """The sentence encoder: weights rounded to 8 bits, texts to pieces, pieces to rows. Arrays are checked here."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

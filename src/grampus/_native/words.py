@@ -3,8 +3,6 @@
 Arrays are checked here, before C++ sees them. A character belongs to a word if ``str.isalnum`` says so.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Sequence
 from functools import cache

@@ -1,7 +1,5 @@
 """Actions that take a while: clustering one cluster again, seed words, and new documents. Each returns another run."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any

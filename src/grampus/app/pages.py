@@ -1,7 +1,5 @@
 """A run from the data of a page: what a page shows can be opened and edited. Its scripts are not read."""
 
-from __future__ import annotations
-
 import base64
 import json
 import zlib

@@ -6,8 +6,6 @@ every port of a computer. Requests with another Host (a name that was made to po
 refused before anything is looked at.
 """
 
-from __future__ import annotations
-
 import secrets
 import socket
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """What the app can be asked: every request that may be made, and what answers it."""
 
-from __future__ import annotations
-
 import json
 import re
 import tempfile

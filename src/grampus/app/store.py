@@ -1,7 +1,5 @@
 """A saved run that is open: kept in memory, and saved with every change."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable
 from pathlib import Path

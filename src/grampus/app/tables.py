@@ -1,7 +1,5 @@
 """A run as a file to take away: CSV, JSON, Excel, Parquet, and the single-file page."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 

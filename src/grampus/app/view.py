@@ -1,7 +1,5 @@
 """What the browser gets: the page with the scripts of the app, and what a change makes of it."""
 
-from __future__ import annotations
-
 from functools import cache
 from importlib.resources import files
 from typing import Any

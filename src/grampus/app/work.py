@@ -1,7 +1,5 @@
 """Work that takes a while, in a thread of its own: how far it is, what went wrong, and how to end it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from itertools import count
 from threading import Lock, Thread

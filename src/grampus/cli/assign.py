@@ -1,7 +1,5 @@
 """``assign``: new documents in the clusters of a saved run."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from .._rows import cluster_cells, rounded

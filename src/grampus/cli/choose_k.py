@@ -1,7 +1,5 @@
 """``choose-k``: the number of clusters, and nothing else."""
 
-from __future__ import annotations
-
 from dataclasses import asdict, dataclass
 
 from .command import argument, command, option, repeat_line

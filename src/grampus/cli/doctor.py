@@ -1,7 +1,5 @@
 """``doctor``: versions, extras, threads and memory."""
 
-from __future__ import annotations
-
 import platform
 import sys
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The group of commands, and what becomes of errors: one clean line and an exit status."""
 
-from __future__ import annotations
-
 import gc
 import os
 import sys

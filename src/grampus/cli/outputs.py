@@ -1,7 +1,5 @@
 """Where a command writes: outputs are validated before the expensive work."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping, Sequence
 from contextlib import suppress

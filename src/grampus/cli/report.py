@@ -1,7 +1,5 @@
 """``report``: the page of a saved run."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar

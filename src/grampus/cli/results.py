@@ -1,7 +1,5 @@
 """Results as files."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path

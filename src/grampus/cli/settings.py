@@ -1,7 +1,5 @@
 """``--settings FILE``: rare settings of all commands as TOML, checked against the parameters of the library."""
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass

@@ -1,7 +1,5 @@
 """The time left of a command, from a prediction and from what its steps took so far."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager

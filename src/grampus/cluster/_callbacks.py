@@ -1,7 +1,5 @@
 """scikit-learn's callbacks (1.9 and later), or no-ops for older versions."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

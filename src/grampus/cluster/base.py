@@ -1,7 +1,5 @@
 """The base class of all estimators over a kernel, following scikit-learn's conventions."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

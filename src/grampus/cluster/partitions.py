@@ -1,7 +1,5 @@
 """The consensus of several partitions of the same documents: kernel k-means on their co-association."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields

@@ -1,7 +1,5 @@
 """Words and phrases that may be part of a name, and when two of them say the same."""
 
-from __future__ import annotations
-
 import re
 from functools import lru_cache
 from typing import NamedTuple

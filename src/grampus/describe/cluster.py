@@ -1,7 +1,5 @@
 """The description of one cluster."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import NamedTuple
 

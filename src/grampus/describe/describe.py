@@ -1,7 +1,5 @@
 """Describe every cluster."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """The meaning of groups: the direction in which the documents of each differ from all, and how near a text is to it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property

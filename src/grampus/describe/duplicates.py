@@ -1,7 +1,5 @@
 """Near-duplicate documents."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

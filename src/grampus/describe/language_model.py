@@ -1,7 +1,5 @@
 """Names from a language model: one request for each level, over https or to this machine, and a checked answer."""
 
-from __future__ import annotations
-
 import hashlib
 import http.client
 import ipaddress

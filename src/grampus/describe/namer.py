@@ -1,7 +1,5 @@
 """Names from elsewhere: a function or a program gets what is known about the clusters and returns their names."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

@@ -5,8 +5,6 @@ the group (``direction``). The numbers were chosen on 20ng, arxiv24, bbc, stacko
 documents that names alone put into their group, and by whether a title is nearest to the name of the group's class.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from heapq import heapify, heappop, heappush

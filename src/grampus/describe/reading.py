@@ -1,7 +1,5 @@
 """Read texts word by word: as written, with the ends of sentences and lines, and apart from headers and addresses."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence

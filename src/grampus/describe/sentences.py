@@ -1,7 +1,5 @@
 """A sentence or title that is typical of a cluster."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Callable, Sequence

@@ -1,7 +1,5 @@
 """How much a word tells about a group of documents: more often inside than outside, and in all parts of it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Terms of a cluster: those that distinguish it and those that describe it."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

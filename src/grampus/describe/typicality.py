@@ -1,7 +1,5 @@
 """How well documents fit their clusters: central, borderline and odd ones, cohesion and separation."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any

@@ -1,7 +1,5 @@
 """What a fitted clusterer tells: the run, made when it is first asked for, and all that is read from it."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from os import PathLike
 from typing import Any, cast

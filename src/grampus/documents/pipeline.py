@@ -5,8 +5,6 @@ list with another beginning: a stage with nothing new to do takes what the older
 units of work) stands below it; a prediction is the sum over all of them.
 """
 
-from __future__ import annotations
-
 import math
 import time
 from collections.abc import Callable

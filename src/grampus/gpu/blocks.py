@@ -1,7 +1,5 @@
 """A Gram on a device: its matrix, computed there by tiles where its arrays can be moved, its rows, and products."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

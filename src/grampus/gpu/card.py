@@ -3,8 +3,6 @@
 Arrays are used as they come: NumPy's functions and operators work on CuPy's arrays too.
 """
 
-from __future__ import annotations
-
 import importlib
 from collections.abc import Iterator
 from contextlib import contextmanager

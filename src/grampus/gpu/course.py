@@ -1,7 +1,5 @@
 """What the runs on a device share: how a run goes on and ends, and calls of the compiled functions."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass, field

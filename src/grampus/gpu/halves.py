@@ -1,7 +1,5 @@
 """Dense rows as two numbers of half precision each, for products that matrix units screen with."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

@@ -5,8 +5,6 @@ addition. Everything else is one operation after the other in double precision, 
 two of them are joined in one function, so that none can be fused.
 """
 
-from __future__ import annotations
-
 from functools import lru_cache
 from typing import Any
 

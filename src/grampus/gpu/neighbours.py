@@ -1,7 +1,5 @@
 """Nearest neighbours: a device computes rows and finds candidates; which of them are nearest is decided here."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Runs on rows of features on the device, one after the other."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

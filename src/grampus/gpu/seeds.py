@@ -1,7 +1,5 @@
 """Greedy k-means++ on a device: the draws of ``_native/seeding.cpp``, with the distances there."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -3,8 +3,6 @@
 Each iteration reads the rows of documents that moved in any run once.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any

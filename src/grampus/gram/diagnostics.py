@@ -1,7 +1,5 @@
 """Diagnostics of a Gram: diagonal dominance, the objective of a partition, the distance to another Gram."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """Compute a few eigenpairs of a Gram or any symmetric operator: dense, by products, or by passes over blocks."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any

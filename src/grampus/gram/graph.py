@@ -1,7 +1,5 @@
 """Similarities as a graph: edges, neighbours, degrees, components, and the operators of its Laplacians."""
 
-from __future__ import annotations
-
 from typing import Any
 from weakref import WeakKeyDictionary
 

@@ -4,8 +4,6 @@ Every new vector is orthogonalised against all previous ones, and a restart keep
 progress is lost.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Landmark selection, independent of the order of documents."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -4,8 +4,6 @@ On ARM, ``syevr`` returns no vector at all when one copy of a multiple eigenvalu
 therefore compared with its matrix, and the next driver is tried where it does not fit.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

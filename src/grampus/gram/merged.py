@@ -1,7 +1,5 @@
 """Documents that are taken as one: each group of them becomes its mean in feature space."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

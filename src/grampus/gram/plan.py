@@ -1,7 +1,5 @@
 """Choose by cost whether to store a matrix, use explicit features, or multiply. No other module weighs cost."""
 
-from __future__ import annotations
-
 from enum import Enum
 
 from .base import Gram

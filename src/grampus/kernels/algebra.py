@@ -1,7 +1,5 @@
 """Kernels add, multiply and scale, and each may name the input of a corpus that it reads."""
 
-from __future__ import annotations
-
 import math
 import re
 from abc import abstractmethod

@@ -1,7 +1,5 @@
 """A kernel in words and formulas."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from .algebra import At, Product, Scaled

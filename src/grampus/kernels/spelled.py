@@ -1,7 +1,5 @@
 """What is spelled ``name(parameters)``: kernels and transforms."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import MISSING, fields
 from typing import Any, ClassVar

@@ -11,8 +11,6 @@
     argument  := [ name "=" ] ( number | word )          a word may end in "++", a number begin with a sign
 """
 
-from __future__ import annotations
-
 import operator
 import re
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """The transforms of the kernel language: parameters, checked at construction."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import ClassVar
 

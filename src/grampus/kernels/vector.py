@@ -1,7 +1,5 @@
 """Kernels of vectors (dense or sparse rows of numbers), and of given Gram matrices."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field

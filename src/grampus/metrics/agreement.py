@@ -1,7 +1,5 @@
 """Purity, cluster entropy and the adjusted Rand index."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Agreement among many partitions of the same documents."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import combinations_with_replacement
 from math import isqrt

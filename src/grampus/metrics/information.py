@@ -1,7 +1,5 @@
 """Scores from information theory: mutual information and variation of information."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Scores under the best one-to-one matching of clusters to classes."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse

@@ -1,7 +1,5 @@
 """The elements that tables in a notebook are made of."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from typing import Any
 from xml.etree.ElementTree import Element, tostring

@@ -1,7 +1,5 @@
 """Clusterings, trees, contingency tables and choices of k as tables."""
 
-from __future__ import annotations
-
 from typing import Any
 from xml.etree.ElementTree import Element
 

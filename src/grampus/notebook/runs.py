@@ -1,7 +1,5 @@
 """A run, and a fitted clusterer, as the verdict, the list of clusters and the map."""
 
-from __future__ import annotations
-
 from xml.etree.ElementTree import Element
 
 from .. import _draw

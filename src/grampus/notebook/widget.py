@@ -1,7 +1,5 @@
 """The map of a run in a notebook, whose selection comes back as row numbers (the extra ``grampus[notebook]``)."""
 
-from __future__ import annotations
-
 from functools import cache
 from importlib.resources import files
 from typing import Any

@@ -1,7 +1,5 @@
 """Compare two runs of (partly) the same documents."""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """An edited run: what is known about the documents and clusters after edits, as far as it was measured."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace

@@ -6,8 +6,6 @@ is one manifest, and every file it names exists. The manifest contains its own h
 module spells it, so that no changed byte goes unnoticed. Writers hold a lock; readers need none.
 """
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import io

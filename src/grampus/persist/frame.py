@@ -1,7 +1,5 @@
 """The tables of a run as data frames."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from .._check import check_choice

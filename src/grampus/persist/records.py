@@ -1,7 +1,5 @@
 """Records of a run: where it comes from, its documents, what was found about them, how to draw them, its history."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any

@@ -1,7 +1,5 @@
 """The shape of a run: types from the annotations of its records, ranges from one table, and what must fit together."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import MISSING, fields, is_dataclass

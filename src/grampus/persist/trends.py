@@ -1,7 +1,5 @@
 """Trends: shares of the clusters over time, or by the values of a column, with their uncertainty."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Older runs, brought to today's schema step by step; a change of the schema adds one function."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Build the page: template, style, script and data in one file, with a policy that forbids every request."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import html

@@ -4,8 +4,6 @@ How far two colours are apart is measured as people see them, with usual and wit
 the light and on the dark page; the nearest of these counts.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import cache
 

@@ -1,7 +1,5 @@
 """Edits that a reader made in a page and downloaded as a JSON file."""
 
-from __future__ import annotations
-
 import json
 from os import PathLike
 from pathlib import Path

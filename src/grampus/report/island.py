@@ -1,7 +1,5 @@
 """The data of a page for its script: small values as JSON, numbers per document as bytes, texts compressed."""
 
-from __future__ import annotations
-
 import base64
 import html
 import json

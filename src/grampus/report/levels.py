@@ -1,7 +1,5 @@
 """The levels of a run: one partition, or up to five nested ones of which the reader chooses."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

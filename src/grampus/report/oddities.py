@@ -1,7 +1,5 @@
 """Near-copies as groups, and documents that stand out from their cluster."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What a report shows: a run, and what is derived from it."""
 
-from __future__ import annotations
-
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -3,8 +3,6 @@
 Everything is built as elements and serialised at the end, so that text can never become markup.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """The verdict: what a run found and how reliable it is, in plain words."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from typing import Literal

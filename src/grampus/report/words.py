@@ -6,8 +6,6 @@ word the number of bytes of its list, and the lists themselves: gaps between the
 written in groups of seven bits, low ones first, the last without the eighth bit.
 """
 
-from __future__ import annotations
-
 import base64
 import re
 import unicodedata

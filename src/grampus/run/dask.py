@@ -3,8 +3,6 @@
 Every piece is one task, a pure function of what is sent with it: the scheduler computes again what a lost worker had.
 """
 
-from __future__ import annotations
-
 import logging
 import warnings
 from collections import deque

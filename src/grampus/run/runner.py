@@ -5,8 +5,6 @@ this machine, or on Dask workers (`run.dask`). Functions are pure and results co
 an answer depends on neither the runner, nor its workers, nor the pieces.
 """
 
-from __future__ import annotations
-
 import os
 import pickle
 import tempfile

@@ -1,7 +1,5 @@
 """choose_k: how many clusters, by how well halves of the collection predict each other."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

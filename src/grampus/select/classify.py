@@ -1,7 +1,5 @@
 """The kernel nearest-centroid classifier (`validation`, §3.1)."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

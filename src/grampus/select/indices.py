@@ -1,7 +1,5 @@
 """Silhouette and gap statistic in feature space, for comparison."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any

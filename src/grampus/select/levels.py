@@ -1,7 +1,5 @@
 """Levels: nested partitions of a collection, and whether to believe that it has groups at all."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """Partitions around a partition: its clusters merged into fewer, or divided into more."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Prototype reduction: a small Gram that stands for a large one (`validation`, §3.2)."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The four schemes of `validation`, §4, as rows of a table."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 

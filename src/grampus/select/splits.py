@@ -1,7 +1,5 @@
 """Splits into halves, and where each half starts: every one from a seed of its own."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache

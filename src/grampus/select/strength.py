@@ -1,7 +1,5 @@
 """How well a prediction agrees with a clustering: scores of contingency tables, and what chance gives."""
 
-from __future__ import annotations
-
 from functools import lru_cache
 from typing import Any, NamedTuple
 

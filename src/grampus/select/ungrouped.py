@@ -6,8 +6,6 @@ algorithm of Strona, Nappo, Boccacci, Fattorini & San-Miguel-Ayanz 2014). Dense 
 their mean and covariance (SigClust's null: Liu, Hayes, Nobel & Marron 2008). Texts keep their number of words.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

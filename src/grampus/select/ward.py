@@ -1,7 +1,5 @@
 """A tree of points by Ward's rule or average linkage, cut at any number of clusters in one pass."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 from scipy.cluster.hierarchy import linkage

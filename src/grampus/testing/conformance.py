@@ -1,7 +1,5 @@
 """check_gram: one suite for every Gram, against a dense twin that is computed naively."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from types import ModuleType
 from typing import Any

@@ -1,7 +1,5 @@
 """check_reader: one suite for every reader of `grampus.text`."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import os

@@ -1,7 +1,5 @@
 """The cache folder: computed embeddings, and digests of files."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import shutil

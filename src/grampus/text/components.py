@@ -4,8 +4,6 @@ Their directions were learned from a whole collection, of which such a run keeps
 more; they are here so that those runs assign documents.
 """
 
-from __future__ import annotations
-
 from typing import Any, ClassVar, Self
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What became of one file of a folder or an archive."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 

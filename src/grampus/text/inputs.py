@@ -1,7 +1,5 @@
 """Inputs of a corpus besides its texts: rows of numbers by name, given or made from the texts."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Protocol, Self, TypeVar

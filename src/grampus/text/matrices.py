@@ -1,7 +1,5 @@
 """Read a matrix of embeddings, a row for each document: ``.npy``, ``.npz``, ``.safetensors`` and Parquet."""
 
-from __future__ import annotations
-
 import math
 import re
 import zipfile

@@ -1,7 +1,5 @@
 """Read safetensors: eight bytes with the length of a JSON header, the header, and raw arrays."""
 
-from __future__ import annotations
-
 import json
 import math
 import os

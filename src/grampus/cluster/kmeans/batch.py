@@ -3,8 +3,6 @@
 `Batch` hides everything else in this folder: what runs partitions, and how it is chosen.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Any

@@ -5,8 +5,6 @@ Runs on features use one thread each, and only documents that may have changed c
 matrix are grouped, so that one pass over the matrix serves all of them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import astuple
 

@@ -1,7 +1,5 @@
 """Single moves after convergence, to a local optimum of the unshifted objective."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

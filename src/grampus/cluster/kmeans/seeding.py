@@ -1,7 +1,5 @@
 """Where kernel k-means starts from: partitions, each from its own generator."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, TypeAlias
 

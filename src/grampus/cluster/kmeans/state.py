@@ -1,7 +1,5 @@
 """The rules of assignment, and the records of finished runs."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Protocol

@@ -1,7 +1,5 @@
 """The base class of the estimators that grow a tree."""
 
-from __future__ import annotations
-
 import warnings
 from typing import Any
 

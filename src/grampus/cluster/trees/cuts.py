@@ -3,8 +3,6 @@
 Documents whose projection is at most the threshold go left. Projections that differ by rounding are never separated.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

@@ -3,8 +3,6 @@
 Newick, Graphviz and text are written from `Outline` nodes, which any kind of tree can be turned into.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """A tree around a flat clustering: how its clusters merge, and which parts they have."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any

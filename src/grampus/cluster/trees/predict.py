@@ -1,7 +1,5 @@
 """Route new documents down a tree: at every split they follow fitted documents with the same scores."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """Tree: the result of divisive clustering, immutable, with a record of every split."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field

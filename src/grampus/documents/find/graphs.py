@@ -1,7 +1,5 @@
 """Neighbour graphs of the documents: their normalised cuts, as starts and as views."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -7,8 +7,6 @@ fit no topic are clustered as always. Linked documents are clustered as one, the
 documents that belong apart are separated at the end.
 """
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace

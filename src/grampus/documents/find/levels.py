@@ -1,7 +1,5 @@
 """The levels of an answer: how many clusters each has, and their partitions."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import partial
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """Clusters whose sizes differ: average linkage, where it is clearly steadier than clusters of similar size."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

@@ -1,7 +1,5 @@
 """How surely documents belong to their clusters: probabilities that a refit without the document would agree with."""
 
-from __future__ import annotations
-
 import warnings
 from dataclasses import dataclass
 from itertools import product

@@ -1,7 +1,5 @@
 """A method of clustering: what it is asked, what it returns, and what it costs."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any, ClassVar

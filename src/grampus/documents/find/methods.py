@@ -4,8 +4,6 @@ A method receives the Gram of the distinct documents and returns labels. Everyth
 stability, assignment of new documents) is computed the same way for all methods.
 """
 
-from __future__ import annotations
-
 import warnings
 from abc import abstractmethod
 from dataclasses import dataclass, replace

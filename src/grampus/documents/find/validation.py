@@ -1,7 +1,5 @@
 """Validation of the answer: the choice of k, and stability."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Effort: how much work a clustering may spend on choosing k, starts and measurements."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -1,7 +1,5 @@
 """How well documents fit topics, by meaning and by words: one number for each document and topic."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What is compared besides terms: who makes it, and the kernel that adds it up."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from os import PathLike
 from pathlib import Path

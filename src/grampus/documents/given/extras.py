@@ -1,7 +1,5 @@
 """What a run owes to an extra: words of scripts without spaces are others with ``[cjk]`` than without."""
 
-from __future__ import annotations
-
 from importlib.metadata import PackageNotFoundError, version
 
 from ...errors import MissingExtraError, RunError

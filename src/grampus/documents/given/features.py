@@ -1,7 +1,5 @@
 """What the columns of a matrix are called, where a pipeline of scikit-learn knows it."""
 
-from __future__ import annotations
-
 import sys
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What `fit` was given: lists, mappings and frames; the rows without a text, and what results join back on."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from math import isnan

@@ -1,7 +1,5 @@
 """Guide: what is known before clustering: pairs of documents, labels of some, seeds of topics."""
 
-from __future__ import annotations
-
 import csv
 import io
 from collections.abc import Iterable, Mapping, Sequence

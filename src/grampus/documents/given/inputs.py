@@ -1,7 +1,5 @@
 """Convert input of any kind to distinct documents in canonical order."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace

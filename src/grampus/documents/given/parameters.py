@@ -1,7 +1,5 @@
 """The parameters of a DocumentClusterer as plain values in a run, and back."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Topics that are expected: each a name, with words, examples, documents or a sentence that says what it is about."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

@@ -1,7 +1,5 @@
 """What became of the clusters of a run in an update: which survive, how they changed, and how far they drifted."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 from typing import Any
 

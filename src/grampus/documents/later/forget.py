@@ -1,7 +1,5 @@
 """Forget documents: what edits and the history of a run may still hold of them."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace

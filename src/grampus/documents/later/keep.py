@@ -1,7 +1,5 @@
 """Keep what readers know of an older answer: numbers, names and edits; and cluster one cluster again."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any

@@ -4,8 +4,6 @@ Numbers and names of clusters that survive stay. Everything else is computed ane
 nothing of a deleted document remains.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """Build a Run from an answer: everything that is reported about it."""
 
-from __future__ import annotations
-
 import hashlib
 import platform
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Near-duplicate documents."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 

@@ -6,8 +6,6 @@ gaps are gaps of the graph; long distances mean little. Collections above `LARGE
 the other documents moves among those it resembles most.
 """
 
-from __future__ import annotations
-
 import warnings
 
 import numpy as np

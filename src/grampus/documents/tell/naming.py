@@ -1,7 +1,5 @@
 """Names of the clusters of a run from elsewhere: a function, a program, a language model, or a file."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence

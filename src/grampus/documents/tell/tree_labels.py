@@ -1,7 +1,5 @@
 """The tree of a run: named records."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import numpy as np

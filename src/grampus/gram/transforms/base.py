@@ -1,7 +1,5 @@
 """A Gram over another Gram."""
 
-from __future__ import annotations
-
 from types import ModuleType
 from typing import ClassVar
 

@@ -1,7 +1,5 @@
 """Centring in feature space: H K H."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

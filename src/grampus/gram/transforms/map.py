@@ -1,7 +1,5 @@
 """The empirical kernel map: R Rᵀ, with R the rows of K scaled to unit length."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Normalised kernels of order t; order 0 is the cosine."""
 
-from __future__ import annotations
-
 import math
 from types import ModuleType
 from typing import Any, ClassVar

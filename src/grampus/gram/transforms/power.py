@@ -1,7 +1,5 @@
 """Subpolynomial kernels: every similarity to a power."""
 
-from __future__ import annotations
-
 from typing import ClassVar
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Self-tuning similarities: from squared distances, with a width for every document."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

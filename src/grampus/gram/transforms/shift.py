@@ -1,7 +1,5 @@
 """The diagonal shift K + σI."""
 
-from __future__ import annotations
-
 from typing import Any, ClassVar
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Parameters that string kernels share, and their checks."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import ClassVar
 

@@ -1,7 +1,5 @@
 """Match new strings with a fitted index: the position of each new suffix, its longest match, and the summed weight."""
 
-from __future__ import annotations
-
 import numpy as np
 import scipy.sparse as sp
 

@@ -12,8 +12,6 @@ R depends on its own last value, so one pair cannot use the processor's vectors;
 interleaved in lanes, can: `_native.subsequence`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import TypeAlias
 

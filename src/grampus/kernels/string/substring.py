@@ -4,8 +4,6 @@ With m(i, j) the length of the longest common prefix of the suffixes of x at i a
 K(x, y) = Σ_ij Σ_{l ≤ m(i,j)} w(l), for a weight w(l) of the length l.
 """
 
-from __future__ import annotations
-
 import math
 from abc import abstractmethod
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """The inner nodes of a suffix tree, computed from common prefixes: each is an interval of sorted suffixes."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Encoded attachments in texts: uuencode, base64, PGP."""
 
-from __future__ import annotations
-
 import re
 
 _UUENCODED = re.compile(r"^begin [0-7]{3,4} .*\n(?:[ -`]{1,62}\n)+?`?\s*end\b", re.MULTILINE)

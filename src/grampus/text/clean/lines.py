@@ -1,7 +1,5 @@
 """Lines that many documents share: licences, navigation, disclaimers, forms."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterable

@@ -1,7 +1,5 @@
 """What mail and news add to a text: headers, signatures, lines that introduce a quotation, addresses."""
 
-from __future__ import annotations
-
 import re
 
 from .blocks import cut

@@ -1,7 +1,5 @@
 """Markup left in texts: HTML tags and entities, also escaped ones and what tokenising left of them, and troff."""
 
-from __future__ import annotations
-
 import re
 from functools import partial
 from html import unescape

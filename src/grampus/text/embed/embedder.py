@@ -1,7 +1,5 @@
 """Embedder: texts to rows, in batches, long texts in pieces, each computed once."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields
 from functools import cached_property

@@ -1,7 +1,5 @@
 """What a model for embedding texts is, and which kind a folder or a name stands for."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """Sentence embeddings of an ONNX model through onnxruntime."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

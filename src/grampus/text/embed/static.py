@@ -1,7 +1,5 @@
 """Static models: a vector for every token of a tokeniser (``tokenizer.json`` and safetensors, model2vec's layout)."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Computed rows in the cache: one SQLite file, keyed by model and text, bounded in size."""
 
-from __future__ import annotations
-
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing

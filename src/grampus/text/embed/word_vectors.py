@@ -1,7 +1,5 @@
 """Word vectors in a text file: a word and its numbers in every line, as GloVe, word2vec and fastText write them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial

@@ -5,8 +5,6 @@ vote in the same way. The frequencies are those of the Universal Declaration of 
 languages; function words it lacks come from the stop lists. Nothing is drawn, and nothing depends on other documents.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterable

@@ -1,7 +1,5 @@
 """Words in scripts without spaces: by ICU's dictionaries, or else by changes of script and pairs of characters."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from functools import cache

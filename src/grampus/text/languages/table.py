@@ -1,7 +1,5 @@
 """The table of languages: code, English name and Snowball stemmer."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from difflib import get_close_matches
 from functools import cache

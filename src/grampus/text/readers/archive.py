@@ -1,7 +1,5 @@
 """ZIP and TAR archives: their files through the same readers as those of a folder. Nothing is written to disk."""
 
-from __future__ import annotations
-
 import io
 import stat
 import tarfile

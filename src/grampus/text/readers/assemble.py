@@ -1,7 +1,5 @@
 """From records to a corpus: columns, ids, empty texts, and notes about them."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """CSV and TSV: a record per row."""
 
-from __future__ import annotations
-
 import csv
 import re
 import threading

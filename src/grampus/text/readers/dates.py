@@ -1,7 +1,5 @@
 """Dates in their usual forms, as ISO 8601."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from datetime import UTC, date, datetime

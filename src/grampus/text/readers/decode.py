@@ -1,7 +1,5 @@
 """From bytes to text: by byte order mark, as strict UTF-8, then by detection. Undecodable bytes are no error."""
 
-from __future__ import annotations
-
 import codecs
 import re
 from collections.abc import Iterator

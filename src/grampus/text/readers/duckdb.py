@@ -1,7 +1,5 @@
 """DuckDB: one SELECT on a database file, or on files that the query names."""
 
-from __future__ import annotations
-
 from contextlib import closing
 from typing import Any
 

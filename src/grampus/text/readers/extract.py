@@ -1,7 +1,5 @@
 """What readers of documents share: pages, a title and a date become one record or several."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass

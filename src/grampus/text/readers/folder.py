@@ -1,7 +1,5 @@
 """A folder of files of any kind."""
 
-from __future__ import annotations
-
 import os
 import stat
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Find the columns: by name without regard to case, by a hint for a typo, and the text by looking at the values."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace

@@ -4,8 +4,6 @@ A scanner of its own, as html.parser is quadratic on some broken pages, and a li
 dependency for one format. Linear in the length of the page, whatever its tags look like.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterator

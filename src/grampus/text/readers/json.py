@@ -1,7 +1,5 @@
 """JSON lines, and JSON arrays and objects read one record at a time."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Plain text: a document per line, paragraph, page or file, chosen by looking unless the caller says."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import partial
 from itertools import chain, pairwise

@@ -1,7 +1,5 @@
 """What a reader collects besides documents: skipped items, notes and progress."""
 
-from __future__ import annotations
-
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator

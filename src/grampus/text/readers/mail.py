@@ -1,7 +1,5 @@
 """Mail: messages as files, mbox and maildir; the subject is the title, plain text goes before HTML."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from email import message_from_bytes
 from email.header import decode_header

@@ -5,8 +5,6 @@ batches. A worker records what it skips and notes; that is told again in the ord
 notes are the same to the bit whoever reads.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass

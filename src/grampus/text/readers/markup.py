@@ -1,7 +1,5 @@
 """Text with marks: Markdown, reStructuredText, LaTeX and subtitles, without what is not for reading."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from functools import partial

@@ -1,7 +1,5 @@
 """The files of a folder or an archive: each through its reader, and a record of what became of it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Word, PowerPoint, LibreOffice Writer and Impress, EPUB: texts with their paragraphs, headings and pages."""
 
-from __future__ import annotations
-
 import posixpath
 import re
 from functools import partial

@@ -1,7 +1,5 @@
 """The options of `read_corpus`: rules for odd input, and limits."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field, fields
 from typing import Any
 

@@ -1,7 +1,5 @@
 """ZIP files and the XML in them, read within limits: no DTD, no entities, no member that grows beyond all measure."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import Iterator
 from typing import IO

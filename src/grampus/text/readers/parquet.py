@@ -1,7 +1,5 @@
 """Parquet and Arrow: a record per row, a few hundred at a time."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import closing
 from functools import partial

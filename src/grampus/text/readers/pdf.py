@@ -1,7 +1,5 @@
 """PDF: the text of its pages, by PDFium in a process of its own, so that a crash or a hang costs one file."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

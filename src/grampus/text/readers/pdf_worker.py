@@ -4,8 +4,6 @@ A request is a line of JSON with a path, or with a size and then as many bytes. 
 line per page and a line for the end, or one line with the error.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

@@ -1,7 +1,5 @@
 """Read many documents in pieces: the files of a pattern or a folder, or one large file."""
 
-from __future__ import annotations
-
 import glob
 import os
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,5 @@
 """`read_corpus`: documents from a folder, a file, a database or a stream."""
 
-from __future__ import annotations
-
 import os
 import re
 import sys

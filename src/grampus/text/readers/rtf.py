@@ -1,7 +1,5 @@
 """RTF: the text without its codes."""
 
-from __future__ import annotations
-
 import re
 
 from ...errors import CorpusError

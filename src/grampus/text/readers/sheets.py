@@ -1,7 +1,5 @@
 """Spreadsheets, Excel and OpenDocument: a row is a document, or a sheet, or the file."""
 
-from __future__ import annotations
-
 import posixpath
 import re
 from collections.abc import Iterator

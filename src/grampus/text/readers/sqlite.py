@@ -1,7 +1,5 @@
 """SQLite: the only table of a file, or one SELECT."""
 
-from __future__ import annotations
-
 import os
 import sqlite3
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """What the readers of SQLite, DuckDB and Parquet share."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib import import_module

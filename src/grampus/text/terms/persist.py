@@ -1,7 +1,5 @@
 """Store a fitted vectorizer as plain values and arrays, and restore it."""
 
-from __future__ import annotations
-
 from os import PathLike
 from typing import Any
 

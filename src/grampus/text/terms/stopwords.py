@@ -1,7 +1,5 @@
 """Stop lists: those of SMART, of scikit-learn, of languages, of a file, your own, or none."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from functools import cache
 from os import PathLike

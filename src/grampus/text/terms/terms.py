@@ -1,7 +1,5 @@
 """Terms: from texts to a matrix of counts."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from numbers import Integral, Real

@@ -1,7 +1,5 @@
 """Texts to weighted terms in one step."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
