@@ -11,6 +11,7 @@ from ..documents import DocumentClusterer, Guide, cluster_within, keep_answer, u
 from ..documents.given.parameters import restored
 from ..errors import InputError, RunError
 from ..persist import Edit, Run
+from ..persist.edits import free_name
 from ..text import Corpus
 
 MOST_TOPICS, MOST_WORDS = 200, 50  # words of one topic
@@ -74,11 +75,8 @@ def _fresh(run: Run, corpus: Corpus) -> Corpus:
     """Return new documents with ids that the run does not have."""
     taken, ids = set(run.documents.ids), []
     for one in corpus.ids:
-        name, count = one, 2
-        while name in taken:
-            name, count = f"{one} ({count})", count + 1
-        taken.add(name)
-        ids.append(name)
+        ids.append(free_name(one, taken))
+        taken.add(ids[-1])
     return Corpus(corpus.texts, ids, corpus.labels, corpus.titles, corpus.dates, corpus.source, notes=corpus.notes)
 
 

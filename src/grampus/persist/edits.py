@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, TypeAlias
@@ -277,16 +277,16 @@ def _split(state: State, edit: Edit, _: Any, __: Any) -> None:
         state.keys[members[places == number]] = made
         branch = state.plant.branches[part]
         state.words[made] = (branch.name, *branch.words)
-        state.names[made] = _free(branch.name, taken)
+        state.names[made] = free_name(branch.name, taken)
         taken.add(state.names[made])
     state.fresh += len(order) - 1
     state.done.discard(key)
 
 
-def _free(name: str, taken: set[str]) -> str:
-    """Return a name that is not taken: with a number behind it if need be."""
+def free_name(name: str, taken: set[str], key: Callable[[str], str] = str) -> str:
+    """Return a name whose key is not taken: with a number behind it if need be."""
     text, count = name, 2
-    while text in taken:
+    while key(text) in taken:
         text, count = f"{name} ({count})", count + 1
     return text
 

@@ -15,6 +15,7 @@ from ...describe import Known, ask_names
 from ...describe.namer import LONGEST_TEXT, TYPICAL, Namer, wrong_name
 from ...errors import InputError
 from ...persist import Run
+from ...persist.edits import free_name
 from ...persist.regrow import part_of
 
 LARGEST_FILE = 100_000_000
@@ -217,11 +218,8 @@ def renamed(run: Run, names: Mapping[int, str], notes: Sequence[str]) -> Run:
     taken = {name.casefold() for name in names.values()}
     for number in sorted(final):
         if number not in names:
-            text, count = final[number], 2
-            while text.casefold() in taken:
-                text, count = f"{final[number]} ({count})", count + 1
-            final[number] = text
-            taken.add(text.casefold())
+            final[number] = free_name(final[number], taken, str.casefold)
+            taken.add(final[number].casefold())
     clusters = tuple(
         cluster
         if cluster.name == final[cluster.number]
