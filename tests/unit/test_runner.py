@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from grampus import DocumentClusterer, config
-from grampus.documents import Guide, update_run
+from grampus.documents import Guide, cluster_within, keep_answer, update_run
 from grampus.documents.given import large
 from grampus.errors import CorpusError, InputError, PartsError, RunError
 from grampus.run import Processes, Scratch, ThisThread, runner_for, using
@@ -152,6 +152,9 @@ def test_scratch_changes_nothing_and_is_removed(documents, whole, tmp_path, k):
         ({"terms": TermVectorizer("tfc", ngram_range=(1, 2), min_df=2)}, {}),
         ({}, {"guide": Guide(seeds={"Sea": ["whale"], "Air": ["bird"]})}),
         ({"n_clusters": 3}, {"guide": Guide(labels={"1": "Sea", "2": "Air"}, must_link=[("4", "7")])}),
+        ({"outliers": 0.05, "level": "fine"}, {"guide": {"Sea": ["whale"]}}),
+        ({"kernel": "0.7 * gaussian(1)|nystrom(40) + 0.3 * cosine@embedding", "outliers": "auto"}, {}),
+        ({"method": "kernel-kmeans"}, {"guide": Guide(seeds={"Sea": ["whale"]}, cannot_link=[("4", "7")])}),
     ],
 )
 def test_every_feature_is_the_same_in_memory_and_in_pieces(documents, tmp_path, options, given):
@@ -161,15 +164,27 @@ def test_every_feature_is_the_same_in_memory_and_in_pieces(documents, tmp_path, 
         assert answer(DocumentClusterer(**options).fit(corpus, scratch=tmp_path, **given).run_) == whole
 
 
-def test_updates_are_the_same_in_memory_and_in_pieces(documents, tmp_path):
+@pytest.mark.parametrize("given", [{}, {"guide": {"Sea": ["whale"]}}])
+def test_updates_are_the_same_in_memory_and_in_pieces(documents, tmp_path, given):
     def updated(**options):
-        run = DocumentClusterer().fit(documents[:150], **options).run_
+        run = DocumentClusterer().fit(documents[:150], **given, **options).run_
         run = update_run(run, documents[150:])
         return answer(update_run(run, delete=["3", "5"]))
 
     whole = updated()
     with using(ThisThread(2000)):
         assert updated(scratch=tmp_path) == whole
+
+
+def test_parts_and_kept_answers_are_the_same_in_memory_and_in_pieces(documents, tmp_path):
+    def followed(**options):
+        first = DocumentClusterer(3, outliers=0.05).fit(documents[:150], **options).run_
+        inside = cluster_within(first, 0, DocumentClusterer(2))
+        return answer(inside), answer(keep_answer(DocumentClusterer(3).fit(documents, **options).run_, first))
+
+    whole = followed()
+    with using(ThisThread(2000)):
+        assert followed(scratch=tmp_path) == whole
 
 
 @pytest.mark.slow
