@@ -18,12 +18,14 @@ from grampus.text.meaning.encoder import load_encoder
 from grampus.text.meaning.opening import opening
 from lab import Found, Table, Task, data, row
 from lab.environments import environment
+from lab.harness import ROOT
 from lab.quality.draws import pair, scores
 from lab.quality.guide import class_words
 from lab.quality.meaning import CHOSEN_ON, CONFIRMED_ON, FILES
-from lab.quality.names import JUDGE, ask
+from lab.quality.names import ask
 
 MOST = 1000  # documents of a set
+PEERS = ROOT / "requirements" / "peers.txt"
 FOLDS, BINS = 5, 10
 COMPUTING = ("20ng", "arxiv24", "stackoverflow")  # sets with classes about computers
 
@@ -59,7 +61,7 @@ def by_names(name: str) -> dict[str, Any]:
     rows, names = encode([opening(text) for text in texts]), encode(topics)
     nearest = (rows @ names.T).argmax(axis=1)
     given = {"texts": texts, "rows": rows.tolist(), "topics": topics, "names": names.tolist()}
-    zero_shot = ask(environment("judge", JUDGE), "zero_shot", **given)["labels"]
+    zero_shot = ask(environment("peers", PEERS), "zero_shot", **given)["labels"]
     answers = {"no guide": fit(texts, len(topics)).labels_, "nearest name": nearest,
                "BERTopic": np.array(zero_shot), "topics": fit(texts, len(topics), topics).labels_}  # fmt: skip
     return {way: scores(classes, labels) for way, labels in answers.items()}
