@@ -121,7 +121,7 @@ def whole(documents):
     return {k: answer(DocumentClusterer(k).fit(documents).run_) for k in (3, "auto")}
 
 
-@pytest.mark.parametrize(("k", "piece"), [(3, 1), (3, 5000), ("auto", 900)])
+@pytest.mark.parametrize(("k", "piece"), [(3, 1), (3, 5000), ("auto", 1), ("auto", 900)])
 def test_the_answer_does_not_depend_on_the_pieces(documents, whole, k, piece):
     with using(ThisThread(piece)):
         assert answer(DocumentClusterer(k).fit(documents).run_) == whole[k]
