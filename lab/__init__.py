@@ -13,7 +13,7 @@ them, or the row's own file, changes. Its `conditions` are entries of conditions
 measures. Results are kept in .lab, and with ``--save`` in lab/results: one file a section, and a page made of it.
 """
 
-from lab.found import Cell, Claim, Found, Table, Unavailable
-from lab.harness import Task, row
+from lab.found import Cell, Claim, Found, Table, Unavailable, program
+from lab.harness import Task, printed, row
 
-__all__ = ["Cell", "Claim", "Found", "Table", "Task", "Unavailable", "row"]
+__all__ = ["Cell", "Claim", "Found", "Table", "Task", "Unavailable", "printed", "program", "row"]

@@ -201,7 +201,7 @@ def provenance(found: Row, quick: bool) -> dict[str, Any]:
         "commit": commit(),
         "date": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
         "cpu": f"{_cpu()}, {os.cpu_count()} cores",
-        "versions": {"python": platform.python_version()} | {name: _version(name) for name in VERSIONS},
+        "versions": {"python": platform.python_version()} | {name: metadata.version(name) for name in VERSIONS},
         "load": round(os.getloadavg()[0], 1),
     }
 
@@ -223,13 +223,6 @@ def _cpu() -> str:
         lines = []
     models = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
     return models[0] if models else platform.processor() or platform.machine()
-
-
-def _version(package: str) -> str:
-    try:
-        return metadata.version(package)
-    except metadata.PackageNotFoundError:
-        return "absent"
 
 
 def printed(*words: str, **how: Any) -> str:

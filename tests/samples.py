@@ -148,6 +148,32 @@ def rtf(paragraphs: Sequence[str], *, title: str = "") -> bytes:
     return f"{{\\rtf1\\ansi\\ansicpg1252{{\\fonttbl{{\\f0 Arial;}}}}{info}\\f0 {code}\\par}}".encode("ascii")
 
 
+def locked_zip(files: Mapping[str, bytes | str]) -> bytes:
+    """Return a ZIP file that calls its first member encrypted."""
+    data = bytearray(zipped(files, zipfile.ZIP_STORED))
+    for start in (data.index(b"PK\x03\x04") + 6, data.index(b"PK\x01\x02") + 8):
+        data[start] |= 1
+    return bytes(data)
+
+
+def leading_out() -> bytes:
+    """Return a ZIP file whose names lead out of it, with a link."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as file:
+        for name in ("../up.txt", "/root.txt", "a/../../b.txt"):
+            file.writestr(name, "out of the archive")
+        link = zipfile.ZipInfo("link.txt")
+        link.external_attr = 0o120777 << 16
+        file.writestr(link, "/etc/passwd")
+    return out.getvalue()
+
+
+def locked_pdf(page: str) -> bytes:
+    """Return a PDF that needs a password."""
+    entry = b"trailer<</Encrypt<</Filter/Standard/V 1/R 2/O(%s)/U(%s)/P -4>>/ID[(a)(a)]" % (b"o" * 32, b"u" * 32)
+    return pdf([page]).replace(b"trailer<<", entry)
+
+
 def pdf(
     pages: Sequence[str],
     *,

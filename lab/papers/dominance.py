@@ -233,13 +233,11 @@ def shares(task: Task) -> Found:
     columns = (*PLAIN, "p=0.6") if task.quick else tuple(COLUMNS)
     kept = list(dict.fromkeys((AS_WRITTEN, CONFIRMED, best[2])))
     whole = {how: nearness({name: trials(task, name, columns, how) for name in sets}, columns) for how in kept}
+    shown = [(str(how), count, f"{near:.0f}", f"{wider:.0f}") for how, (near, wider, count) in whole.items()]
+    within = ("within 0.03, %", "within 0.06, %")
     tables = [
-        Table(f"orig, DS and AA: {cells} cells", ("headers", "fields", "within 0.03, %", "within 0.06, %"), rows),
-        Table(
-            "All columns",
-            ("setting", "cells", "within 0.03, %", "within 0.06, %"),
-            [(str(how), count, f"{near:.0f}", f"{wider:.0f}") for how, (near, wider, count) in whole.items()],
-        ),
+        Table(f"orig, DS and AA: {cells} cells", ("headers", "fields", *within), rows),
+        Table("All columns", ("setting", "cells", *within), shown),
     ]
     near, wider, count = whole[best[2]]
     figure = f"{near:.0f} % within 0.03 and {wider:.0f} % within 0.06 of {count} cells with the best stated setting"

@@ -27,8 +27,7 @@ from grampus.gram import DenseGram, Gram, LinearGram
 from grampus.kernels import parse_kernel
 from grampus.metrics import accuracy, error_rate, precision, recall, variation_of_information
 from grampus.text import TermVectorizer
-from lab import Cell, Claim, Found, Table, Task, Unavailable, data
-from lab.found import program
+from lab import Cell, Claim, Found, Table, Task, Unavailable, data, program
 from lab.papers import PUBLISHED, paper
 
 PRINTED = PUBLISHED["strings"]["table1"]

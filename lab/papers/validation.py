@@ -330,18 +330,12 @@ def figure2(task: Task) -> Found:
             axes.imshow(matrix, cmap="Greys", interpolation="nearest")
             axes.set(title=title, xticks=[], yticks=[])
 
-    claims = [
-        Claim(
-            "Density selection represents both classes: its share is within a draw's spread of the true one.",
-            abs(chosen - true) < shares.std(),
-            f"{chosen:.3f} of {true:.3f}; the spread of a random draw is {shares.std():.3f}",
-        ),
-        Claim(
-            "Random seeds neglect the smaller class: their mean share is lower by two standard errors.",
-            true - shares.mean() > 2 * error,
-            f"{shares.mean():.3f} ± {error:.3f} of {true:.3f} over {len(shares)} draws",
-        ),
-    ]
+    dense_told = f"{chosen:.3f} of {true:.3f}; the spread of a random draw is {shares.std():.3f}"
+    random_told = f"{shares.mean():.3f} ± {error:.3f} of {true:.3f} over {len(shares)} draws"
+    both = "Density selection represents both classes: its share is within a draw's spread of the true one."
+    fewer = "Random seeds neglect the smaller class: their mean share is lower by two standard errors."
+    near, lower = abs(chosen - true) < shares.std(), true - shares.mean() > 2 * error
+    claims = [Claim(both, near, dense_told), Claim(fewer, lower, random_told)]
     return Found(claims=claims, pictures={"grams": picture})
 
 

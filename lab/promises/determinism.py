@@ -26,9 +26,8 @@ from grampus.kernels import parse_kernel
 from grampus.run.dask import connected
 from grampus.select import Splits
 from grampus.text import Corpus, TermVectorizer
-from lab import Found, Task, data
-from lab.found import Table
-from lab.harness import ROOT, printed
+from lab import Found, Table, Task, data, printed
+from lab.harness import ROOT
 from lab.promises import promise
 
 COMBINATIONS = 540

@@ -20,9 +20,8 @@ from itertools import pairwise, product
 from pathlib import Path
 from typing import Any
 
-from lab import Found, Task
-from lab.found import Table
-from lab.harness import ROOT, printed
+from lab import Found, Table, Task, printed
+from lab.harness import ROOT
 from lab.injector import KILL, TEMPORARY, Fault, Job, Server, Trial, loaded, shim, spread
 from lab.promises import promise
 

@@ -18,7 +18,6 @@ import time
 import tomllib
 import traceback
 import warnings
-import zipfile
 from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -33,38 +32,13 @@ from grampus.errors import RunError
 from grampus.persist import Edit, Run
 from grampus.report import write_report
 from grampus.text import Corpus
-from lab import Found, Task
-from lab.found import Table
-from lab.harness import printed
+from lab import Found, Table, Task, printed
 from lab.promises import open_browser, promise
 from tests import samples
 from tests.fuzz import DOCUMENTS, READERS, write_bomb
 
 _LAUGHS = "".join(f'<!ENTITY l{n} "{f"&l{n - 1};" * 10}">' for n in range(1, 10))
 _ENTITIES = f'<!DOCTYPE x [<!ENTITY l0 "lol">{_LAUGHS}]><x>&l9;</x>'
-
-
-def _encrypted_zip() -> bytes:
-    data = bytearray(samples.zipped({"a.txt": "secret"}, zipfile.ZIP_STORED))
-    for start in (data.index(b"PK\x03\x04") + 6, data.index(b"PK\x01\x02") + 8):
-        data[start] |= 1
-    return bytes(data)
-
-
-def _encrypted_pdf() -> bytes:
-    entry = b"trailer<</Encrypt<</Filter/Standard/V 1/R 2/O(%s)/U(%s)/P -4>>/ID[(a)(a)]" % (b"o" * 32, b"u" * 32)
-    return samples.pdf(["secret"]).replace(b"trailer<<", entry)
-
-
-def _odd_names() -> bytes:
-    out = io.BytesIO()
-    with zipfile.ZipFile(out, "w") as file:
-        for name in ("../up.txt", "/root.txt", "a/../../b.txt"):
-            file.writestr(name, "out of the archive")
-        link = zipfile.ZipInfo("link.txt")
-        link.external_attr = 0o120777 << 16
-        file.writestr(link, "/etc/passwd")
-    return out.getvalue()
 
 
 def _bomb(name: str) -> bytes:
@@ -88,13 +62,13 @@ HOSTILE: dict[str, tuple[str, Callable[[], bytes]]] = {
     ),
     "DOCX with 100,000 nested elements": ("x.docx", lambda: samples.docx([], body="<a>" * 100_000)),
     "PDF with a stream of 300 MB": ("x.pdf", lambda: samples.pdf(["x"], line=b" " * (300 << 20))),
-    "PDF that needs a password": ("x.pdf", _encrypted_pdf),
+    "PDF that needs a password": ("x.pdf", lambda: samples.locked_pdf("secret")),
     "PDF cut short": ("x.pdf", lambda: samples.pdf(["x"])[:150]),
     "ZIP in a ZIP": ("x.zip", lambda: samples.zipped({"in.zip": samples.zipped({"x.txt": "x"})})),
     "ZIP of 10,000 empty files": ("x.zip", lambda: samples.zipped({f"{n}.txt": "" for n in range(10_000)})),
     "TAR.GZ that expands to 300 MB": ("x.tar.gz", lambda: samples.tarred({"a.txt": b" " * (300 << 20)}, "gz")),
-    "ZIP with ../ and a link": ("x.zip", _odd_names),
-    "encrypted ZIP": ("x.zip", _encrypted_zip),
+    "ZIP with ../ and a link": ("x.zip", samples.leading_out),
+    "encrypted ZIP": ("x.zip", lambda: samples.locked_zip({"a.txt": "secret"})),
     "encrypted DOCX": ("x.docx", lambda: b"\xd0\xcf\x11\xe0" + b"\0" * 600),
     "DOCX cut short": ("x.docx", lambda: samples.docx(["a"])[:-30]),
     "RTF with 100,000 nested groups": ("x.rtf", lambda: b"{\\rtf1" + b"{" * 100_000),

@@ -16,8 +16,7 @@ from grampus.gram import relative_error
 from grampus.kernels import parse_kernel
 from grampus.metrics import nmi
 from grampus.text import TermVectorizer
-from lab import Cell, Found, Table, Task, data
-from lab.harness import printed
+from lab import Cell, Found, Table, Task, data, printed
 from lab.promises import promise
 from tests import memory
 

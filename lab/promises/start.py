@@ -20,8 +20,7 @@ from typing import Any
 
 from docs.follow import Followed, build_wheel, first_steps, follow, summary
 from docs.samples import write_samples
-from lab import Found, Table, Task, Unavailable
-from lab.found import program
+from lab import Found, Table, Task, Unavailable, program
 from lab.harness import ROOT
 from lab.promises import promise
 

@@ -24,8 +24,7 @@ from grampus.report import write_report
 from grampus.text import Corpus, Embedder
 from grampus.text.embed.embedder import pieces
 from grampus.text.embed.store import text_key
-from lab import Found, Task, data
-from lab.found import Table
+from lab import Found, Table, Task, data
 from lab.promises import promise
 
 PARTS, K = 10, 20

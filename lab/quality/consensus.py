@@ -49,9 +49,8 @@ def by_terms(name: str, seed: int) -> Measured:
     documents, labels, k = given(name)
     found: Measured = {}
     for way, method in (("ours", "consensus"), ("kernel-kmeans", "kernel-kmeans")):
-        model, seconds = spent(
-            partial(DocumentClusterer(k, method=method, embed=None, random_state=seed).fit, documents)
-        )
+        model = DocumentClusterer(k, method=method, embed=None, random_state=seed)
+        _, seconds = spent(partial(model.fit, documents))
         found[way] = {"scores": scores(labels, model.labels_), "seconds": seconds}
         if way == "ours":
             found[way]["run"] = seconds + spent(partial(getattr, model, "run_"))[1]
@@ -137,15 +136,10 @@ def prediction(task: Task) -> Found:
     found: dict[str, list[float]] = {}
     for way, how in WHICH.items():
         sets = [name for name in names if "embed" not in how or name not in COUNTS]
-        found[way] = [
-            float(np.mean([task.step(f"{way} {name} {s}", partial(foretold, name, s, how)) for s in seeds]))
-            for name in sets
-        ]
+        every = [[task.step(f"{way} {name} {s}", partial(foretold, name, s, how)) for s in seeds] for name in sets]
+        found[way] = np.mean(every, axis=1).tolist()
     means = {way: float(np.mean(values)) for way, values in found.items()}
-    rows = [
-        (way, *(f"{value:.3f}" for value in values), *[""] * (len(names) - len(values)))
-        for way, values in found.items()
-    ]
+    rows = [(way, *(f"{v:.3f}" for v in values), *[""] * (len(names) - len(values))) for way, values in found.items()]
     both = found["words and meaning"]
     means["gain"] = float(np.mean(both) - np.mean(found["words"][: len(both)]))
     text = ", ".join(f"{way} {mean:.3f}" for way, mean in means.items())

@@ -28,10 +28,8 @@ TEXTS: dict[str, tuple[str, tuple[str, ...] | None]] = {
     "ohsumed": ("ohsumed_single23", None), "r52": ("r52_raw_9052", None), "ng3": ("20ng", data.NG3),
     "ng17-19": ("20ng", data.POLITICS), "classic3": ("classic4", ("cisi", "cran", "med")),
 }  # fmt: skip
-COUNTS = {name: f"dev/{name}" for name in ("fbis", "k1b", "re1", "tr31", "tr41")} | {
-    "cstr": "cstr",
-    "reviews": "reviews",
-}
+COUNTS = {name: f"dev/{name}" for name in ("fbis", "k1b", "re1", "tr31", "tr41")}
+COUNTS |= {"cstr": "cstr", "reviews": "reviews"}
 SETS = tuple(sorted((*TEXTS, *COUNTS)))
 CHOSEN_ON, CONFIRMED_ON = SETS[::2], SETS[1::2]
 

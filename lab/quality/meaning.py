@@ -20,8 +20,7 @@ from grampus import DocumentClusterer
 from grampus._native.encoder import MOST_PIECES
 from grampus.text.meaning.encoder import MeaningEncoder, load_encoder
 from grampus.text.meaning.opening import opening
-from lab import Found, Table, Task, data, row
-from lab.harness import printed
+from lab import Found, Table, Task, data, printed, row
 from lab.manuals import messages
 from lab.quality.draws import MOST, pair, scores
 from lab.quality.embeddings import installed
