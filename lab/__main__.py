@@ -1,7 +1,5 @@
 """The command ``python -m lab``."""
 
-from __future__ import annotations
-
 import argparse
 import shutil
 import sys

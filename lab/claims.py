@@ -1,7 +1,5 @@
 """One list of the papers' claims, held or not, from the stored results: lab/results/claims.md."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from itertools import groupby

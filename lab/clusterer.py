@@ -1,7 +1,5 @@
 """DocumentClusterer as the measurements use it: without stability, one place for the names of its options."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from grampus import DocumentClusterer

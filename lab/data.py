@@ -16,8 +16,6 @@ Their licences do not allow us to ship them. The files, in one folder:
 - iris.csv, ecoli.csv, pima.csv, yeast.csv, segment.csv: tables of the UCI repository.
 """
 
-from __future__ import annotations
-
 import csv
 import gzip
 import json

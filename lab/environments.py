@@ -1,7 +1,5 @@
 """Environments of their own for what a row compares with: other packages, and older versions of this one."""
 
-from __future__ import annotations
-
 import subprocess
 import tarfile
 import venv

@@ -1,7 +1,5 @@
 """Register rows, run each in a process of its own, and keep its result with what made it."""
 
-from __future__ import annotations
-
 import hashlib
 import importlib
 import json

@@ -5,8 +5,6 @@ included; a profiler raises MemoryError and KeyboardInterrupt at every call that
 in forks of one process that has everything imported, so that a trial takes a fraction of a second.
 """
 
-from __future__ import annotations
-
 import ctypes
 import errno
 import faulthandler

@@ -7,8 +7,6 @@ manpages-de manpages-de-dev …`` and ``dpkg-deb -x FILE FOLDER`` make it, as ``
 ``python3.11-doc``.
 """
 
-from __future__ import annotations
-
 import gettext
 import gzip
 import os

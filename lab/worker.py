@@ -1,7 +1,5 @@
 """Run one row in this process: ``python -m lab.worker MODULE SECTION NAME ANSWER SEED KEY``."""
 
-from __future__ import annotations
-
 import importlib
 import json
 import os

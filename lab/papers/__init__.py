@@ -1,7 +1,5 @@
 """The five papers: what makes each of their tables and figures, with the published values next to ours."""
 
-from __future__ import annotations
-
 import tomllib
 from functools import partial
 from pathlib import Path

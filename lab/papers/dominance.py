@@ -1,7 +1,5 @@
 """`dominance`: Greene & Cunningham 2006, kernel k-means with a dominant diagonal."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import partial
 from typing import Any

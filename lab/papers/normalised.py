@@ -1,7 +1,5 @@
 """`normalised`: Ah-Pine 2010, normalised kernels of order t as similarity indices."""
 
-from __future__ import annotations
-
 import warnings
 from functools import partial
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """`pddp`: Zeimpekis & Gallopoulos 2007, principal direction divisive partitioning with kernels and k-means steering."""
 
-from __future__ import annotations
-
 import itertools
 import time
 from collections.abc import Callable, Iterable

@@ -7,8 +7,6 @@ of bbc whose stem is missing, or counted in too few documents. The same rules gi
 published number. How the rest was found: docs/results/findings.md.
 """
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence

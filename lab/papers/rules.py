@@ -4,8 +4,6 @@ A centroid's self-similarity is the sum of K over all ordered pairs of its clust
 published numbers without the empirical map come out when every pair counts once.
 """
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from dataclasses import replace

@@ -8,8 +8,6 @@ D⁻¹S, which are the largest of L_rw = I − D⁻¹S: the wrong end. ``symmetr
 a matrix that is not symmetric. Degrees are sums over all documents, the document itself included, in both.
 """
 
-from __future__ import annotations
-
 import subprocess
 import tempfile
 import warnings

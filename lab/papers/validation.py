@@ -1,7 +1,5 @@
 """`validation`: Greene & Cunningham 2006, how many clusters there are, on real sets and on sets drawn from 20ng."""
 
-from __future__ import annotations
-
 import runpy
 import sys
 import time

@@ -1,7 +1,5 @@
 """What Grampus promises beyond what tests can show: sizes, memory, time, other packages' numbers, killed processes."""
 
-from __future__ import annotations
-
 from contextlib import AbstractContextManager
 from functools import partial
 from typing import Any

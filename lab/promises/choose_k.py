@@ -1,7 +1,5 @@
 """Choosing k: sets with a known answer."""
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Any
 

@@ -1,7 +1,5 @@
 """One hash of labels over threads, backends, kinds of Gram, hash seeds, orders of rows and locales; ties included."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import locale

@@ -1,7 +1,5 @@
 """Faults injected at every site: the n-th call of a kind fails, until the command succeeds (lab/injector.py)."""
 
-from __future__ import annotations
-
 import errno
 import hashlib
 import importlib

@@ -1,7 +1,5 @@
 """What strangers bring: hostile and mutated files, forged runs, and payloads in every field of a run."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 import json

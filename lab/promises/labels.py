@@ -4,8 +4,6 @@ Texts are counted as they are and k is chosen by prediction strength, since clea
 record; languages are found, and words alone are compared.
 """
 
-from __future__ import annotations
-
 import hashlib
 import tomllib
 import warnings

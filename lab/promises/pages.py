@@ -1,7 +1,5 @@
 """The page: what a browser takes to draw it, how it looks on real screens, and edits made in it."""
 
-from __future__ import annotations
-
 import tempfile
 import time
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """Memory and time at full size, predicted and measured, each in a fresh process."""
 
-from __future__ import annotations
-
 import json
 import random
 import tempfile

@@ -1,7 +1,5 @@
 """The first steps: what an installation brings, the pages that one follows, the site, the demo; and lines of code."""
 
-from __future__ import annotations
-
 import html
 import io
 import json

@@ -1,7 +1,5 @@
 """Updating runs: ten parts of 20ng one after the other, and documents that are forgotten."""
 
-from __future__ import annotations
-
 import base64
 import os
 import re

@@ -1,7 +1,5 @@
 """What cleaning and languages do for clusters: raw mail, manual pages of many languages."""
 
-from __future__ import annotations
-
 import re
 import time
 import warnings

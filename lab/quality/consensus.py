@@ -4,8 +4,6 @@ Candidates and rule were written down before any was run, see docs/results/conse
 confirmed on those of `CONFIRMATION`.
 """
 
-from __future__ import annotations
-
 import time
 import warnings
 from collections.abc import Callable, Sequence

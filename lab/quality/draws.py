@@ -3,8 +3,6 @@
 Half of the sets (`CHOSEN_ON`) served to choose the design; the other half only confirms it.
 """
 
-from __future__ import annotations
-
 from functools import cache
 from typing import Any
 

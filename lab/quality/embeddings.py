@@ -1,7 +1,5 @@
 """Sentence embeddings of the sets, and five dimensions of UMAP: what others would run on."""
 
-from __future__ import annotations
-
 from importlib import import_module
 from typing import Any
 

@@ -4,8 +4,6 @@ The programs are pandoc, LibreOffice, Chromium and Python's mailbox; a format wh
 Files are made once, in the scratch folder of the lab.
 """
 
-from __future__ import annotations
-
 import base64
 import mailbox
 import os

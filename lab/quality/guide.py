@@ -1,7 +1,5 @@
 """What a guide is worth: a few known labels, some of them wrong; five words a class; and what constraints cost."""
 
-from __future__ import annotations
-
 import time
 import tracemalloc
 import warnings

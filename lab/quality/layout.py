@@ -1,7 +1,5 @@
 """The map: do neighbours stay neighbours, does noise look like noise, and how long does it take."""
 
-from __future__ import annotations
-
 import time
 import warnings
 from typing import Any

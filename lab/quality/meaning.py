@@ -4,8 +4,6 @@ The sets, their halves and the conditions were fixed before anything was measure
 text/meaning/weight.py) was chosen on the sets of `CHOSEN_ON`; those of `CONFIRMED_ON` were looked at once.
 """
 
-from __future__ import annotations
-
 import hashlib
 import random
 import time

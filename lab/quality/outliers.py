@@ -4,8 +4,6 @@ The score was chosen among 40 (similarity to neighbours, centroids and all docum
 clusters) with bbc, r52, stackoverflow, ohsumed and agnews in view; arxiv alone (AUC 0.974 and 0.942) is a confirmation.
 """
 
-from __future__ import annotations
-
 import warnings
 from functools import partial
 from typing import Any

@@ -1,7 +1,5 @@
 """Manual pages and their translations: clusters are to follow programs, not languages."""
 
-from __future__ import annotations
-
 import warnings
 from collections import defaultdict
 from functools import partial

@@ -3,8 +3,6 @@
 Every row gives its times, and how near they are to the card's measured limits.
 """
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -3,8 +3,6 @@
 The comparisons are in peers.toml; here are their inputs, and how the answers of both sides must agree.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

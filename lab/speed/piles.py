@@ -1,7 +1,5 @@
 """Piles of documents of many kinds: what is predicted of them, and how fast many files are read."""
 
-from __future__ import annotations
-
 import csv
 import json
 import subprocess

@@ -5,8 +5,6 @@ kept in .lab/scale, and a fit that several rows need is made once. Ratios of tim
 processes together, because the machine may have other work; wall time is given next to it.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import random

@@ -1,7 +1,5 @@
 """The whole command against a recipe that only clusters, and many documents; processor time of fresh processes."""
 
-from __future__ import annotations
-
 import compileall
 import gzip
 import json
