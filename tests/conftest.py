@@ -18,7 +18,7 @@ settings.load_profile("default")
 
 _REQUIRE_ALL = "GRAMPUS_REQUIRE_ALL"
 
-gc.set_threshold(50_000, 20, 20)  # tests make few cycles; looking for them less often saves one or two seconds in a hundred
+gc.set_threshold(50_000, 20, 20)  # saves one or two seconds in a hundred
 
 
 def data_folder() -> Path | None:
