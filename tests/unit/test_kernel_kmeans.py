@@ -282,6 +282,8 @@ def test_strings_are_clustered_and_predicted(kernel):
     assert np.array_equal(again, model.labels_[order])
     with pytest.raises(InputError, match="string"):
         KernelKMeans(2, kernel=kernel).fit(np.eye(4))
+    for rule in ("plain", "cosine"):
+        assert KernelKMeans(2, kernel=kernel, rule=rule, random_state=0).fit(WORDS).predict([]).tolist() == []
 
 
 def test_scikit_learn_callbacks_hear_of_every_start():

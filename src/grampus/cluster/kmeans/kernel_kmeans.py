@@ -313,8 +313,8 @@ class KernelKMeans(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transf
         if not check_rule(self.rule).spherical:
             return self._squared(X, "left out").argmin(axis=1)
         check_is_fitted(self, "centroids_")
-        parts = list(self.centroids_.cosines(self._new(X)))
-        return np.concatenate(parts).argmax(axis=1)
+        parts = [part.argmax(axis=1) for part in self.centroids_.cosines(self._new(X))]
+        return np.concatenate([np.empty(0, dtype=np.intp), *parts])
 
     def transform(self, X: Any) -> Array:
         """Return the distances of documents to every centroid in feature space, (m, k).

@@ -69,7 +69,7 @@ def without(edits: Sequence[Edit], gone: set[str], lost: Sequence[str], corpus: 
     return kept
 
 
-def forgotten(entry: Update, gone: set[str], kept: dict[int, str]) -> Update:
+def forgotten(entry: Update, kept: dict[int, str]) -> Update:
     """Return an entry of the history without names that are not in use any more."""
     used = set(kept.values())
     changes = tuple(one if one.name in used else replace(one, name="") for one in entry.changes)

@@ -96,7 +96,7 @@ def update_run(run: Run, documents: Any = None, *, delete: Iterable[str] = (), p
         forget_texts([*lost, *_openings_of_ids(old, gone)])
     made = renamed(made, kept, [])
     now = entry(old, made, answer, came_from, len(gone & set(old.documents.ids)), became)
-    history = tuple(forgotten(one, gone, kept) if gone else one for one in old.history)
+    history = tuple(forgotten(one, kept) if gone else one for one in old.history)
     made = replace(made, history=(*history, now))
     edits, notes = refit(made, without(run.edits, gone, lost, corpus), old, became)
     if notes:
