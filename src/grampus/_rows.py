@@ -59,7 +59,8 @@ def document_rows(run: Run) -> tuple[list[str], Iterator[list[Any]]]:
     others = [name for name in run.levels if name != (run.level or "middle")]
     levels = {name: (run.level_labels(name), run.level_names(name)) for name in others}
     others = [f"{what}_{name}" for name in levels for what in ("cluster", "name")]
-    header = ["id", "cluster", "name", "words", "margin", "second", "oddness", "stability", *others, *columns]
+    first, *figures = seen.figures()
+    header = ["id", "cluster", "name", "words", first, "second", *figures, *others, *columns]
 
     def rows() -> Iterator[list[Any]]:
         for i, cluster in enumerate(seen.labels.tolist()):
@@ -67,10 +68,9 @@ def document_rows(run: Run) -> tuple[list[str], Iterator[list[Any]]]:
                 run.documents.ids[i],
                 *cluster_cells(cluster, names),
                 "" if cluster < 0 else ", ".join(seen.clusters[cluster].words),
-                rounded(seen.margin[i]),
+                rounded(getattr(seen, first)[i]),
                 cluster_cells(int(seen.second[i]), names)[0],
-                rounded(seen.oddness[i]),
-                rounded(seen.stability[i]),
+                *(rounded(getattr(seen, name)[i]) for name in figures),
                 *(cell for labels, called in levels.values() for cell in cluster_cells(int(labels[i]), called)),
                 *(column[i] for column in columns.values()),
             ]

@@ -14,6 +14,7 @@ from .._files import open_regular
 from ..describe import Cluster, Term
 from ..errors import InputError, RunError
 from ..persist import Branch, Choice, Documents, Layout, Level, Provenance, Run, RunEvidence
+from ..persist.records import FIGURES
 from ..report.island import GRID
 from ..text import Texts
 
@@ -135,8 +136,7 @@ def _run(data: dict[str, Any], columns: dict[str, Any], page: _Parts) -> Run:
         evidence=RunEvidence(
             labels=labels, clusters=clusters, choice=_choice(data["choice"]), tree=tree, leaves=leaves,
             levels=tuple(Level(one["name"], tuple(one["branches"])) for one in data["levels"] if one["name"]),
-            second=_labels(data["second"], n, len(clusters)), margin=_figures(columns["margin"], n),
-            oddness=_figures(columns["oddness"], n), stability=_figures(columns["stability"], n),
+            second=_labels(data["second"], n, len(clusters)), **{name: _figures(columns[name], n) for name in FIGURES},
             duplicates=np.array([pair[:2] for pair in pairs], dtype=np.int32).reshape(-1, 2),
             duplicate_similarity=np.array([pair[2] or 1.0 for pair in pairs], dtype=np.float32),
             outcome="converged", objective=0.0, agreement=1.0,

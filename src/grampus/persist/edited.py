@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ..describe import Cluster, Term
 from ..text import Texts
 from .edits import OUT, Edit, State, apply_edits
-from .records import Documents, Layout, Level, RunEvidence
+from .records import FIGURES, Documents, Layout, Level, RunEvidence
 from .regrow import members_of_clusters, regrow
 
 Run: TypeAlias = Any  # that of run.py, which imports this module
@@ -81,17 +81,18 @@ def _evidence(
     second = np.array([*became, -1], dtype=np.int32)[np.where(taken_out, before, old.second[kept])]
     pairs = new[old.duplicates].astype(np.int32).reshape(-1, 2)
     both = (pairs >= 0).all(axis=1)
-    unknown = np.float32(np.nan)
+    figures: dict[str, Any] = {
+        name: np.where(changed, np.float32(np.nan), np.where(taken_out, np.float32(FIGURES[name].alone), values[kept]))
+        for name, values in old.figures().items()
+    }
     return replace(
         old,
         labels=labels.astype(np.int32),
         clusters=tuple(clusters),
         second=np.where(second == labels, -1, second).astype(np.int32),
-        margin=np.where(changed, unknown, np.where(taken_out, np.float32(0), old.margin[kept])),
-        oddness=np.where(changed, unknown, np.where(taken_out, np.float32(1), old.oddness[kept])),
-        stability=np.where(changed | taken_out, unknown, old.stability[kept]),
         duplicates=pairs[both],
         duplicate_similarity=old.duplicate_similarity[both],
+        **figures,
     )
 
 

@@ -30,9 +30,7 @@ def _documents(run: Any, index: Any) -> Parts:
         "cluster": evidence.labels,
         "name": [names[label] if label >= 0 else None for label in evidence.labels.tolist()],
         "second": evidence.second,
-        "margin": evidence.margin,
-        "oddness": evidence.oddness,
-        "stability": evidence.stability,
+        **evidence.figures(),
         "x": run.layout.coordinates[:, 0],
         "y": run.layout.coordinates[:, 1],
     }

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,21 @@ from ..text import Texts
 from .frame import score_columns
 
 GIVEN = "given"  # the scheme of a k that was not chosen
+
+
+class Figure(NamedTuple):
+    """Smallest and largest value of a figure, and that of a document without a cluster."""
+
+    low: float
+    high: float
+    alone: float
+
+
+# What is measured of every document: a field of RunEvidence that is saved, checked and edited, and a column of results,
+# frames and pages.
+FIGURES = {
+    "margin": Figure(0.0, 1.0, 0.0), "oddness": Figure(0.0, 1.0, 1.0), "stability": Figure(-1.0, 1.0, float("nan")),
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -309,6 +324,10 @@ class RunEvidence:
     objective: float
     agreement: float
     warnings: tuple[str, ...] = ()
+
+    def figures(self) -> dict[str, NDArray[np.float32]]:
+        """Return what was measured of every document, by name; NaN where it is unknown."""
+        return {name: getattr(self, name) for name in FIGURES}
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

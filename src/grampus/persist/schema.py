@@ -14,7 +14,7 @@ from .._names import LEVELS
 from ..describe import Cluster, Term
 from ..errors import RunError
 from ..text import Texts
-from .records import Branch, Choice, Documents, Layout, Level, Provenance, RunEvidence
+from .records import FIGURES, Branch, Choice, Documents, Layout, Level, Provenance, RunEvidence
 
 DEEPEST = 8  # levels of the clusterer's parameters
 _INF = math.inf
@@ -40,9 +40,7 @@ LIMITS: dict[type, dict[str, Limits]] = {
         "labels": Limits(-1, "k", "int32", ("n",)),
         "leaves": Limits(-1, "m", "int32", ("n",)),
         "second": Limits(-1, "k", "int32", ("n",)),
-        "margin": Limits(0, 1, "float32", ("n",)),
-        "oddness": Limits(0, 1, "float32", ("n",)),
-        "stability": Limits(-1, 1, "float32", ("n",)),
+        **{name: Limits(one.low, one.high, "float32", ("n",)) for name, one in FIGURES.items()},
         "duplicates": Limits(0, "n", "int32", ("p", 2)),
         "duplicate_similarity": Limits(-_INF, _INF, "float32", ("p",)),
         "agreement": Limits(0, 1),

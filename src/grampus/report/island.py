@@ -49,8 +49,7 @@ def texts(page: Page) -> str:
     columns: dict[str, Any] = {name: None if column is None else list(column) for name, column in named}
     for name in ("titles", "texts"):
         columns[name] = columns[name] and [html.unescape(text) if "&" in text else text for text in columns[name]]
-    for name in ("margin", "oddness", "stability"):
-        values = getattr(seen, name)
+    for name, values in seen.figures().items():
         rounded = [None if value != value else round(value, 4) for value in values.tolist()]  # noqa: PLR0124
         columns[name] = None if np.isnan(values).all() else rounded
     raw = json.dumps(columns, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
