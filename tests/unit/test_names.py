@@ -295,3 +295,14 @@ def test_no_two_titles_of_a_level_are_forms_of_one_word_whoever_their_parents_ar
     one = _titles({0: [Candidate(1.0, "libraries", ("librari",))]}, [], taken)
     other = _titles({1: [Candidate(1.0, "library", ("librari",)), Candidate(0.5, "fonts", ("font",))]}, [], taken)
     assert (one[0].text, other[1].text) == ("libraries", "fonts")
+
+
+def test_a_cluster_whose_best_title_is_taken_has_one_that_says_less():
+    shared, own, other = np.eye(3, dtype=int)  # "trump" in all of two clusters, "tax" and "wall" in three documents
+    rows = [*[shared] * 397, *[shared + own] * 3, *[shared] * 397, *[shared + other] * 3]
+    rows = np.pad(np.array(rows), ((0, 400), (0, 1)))
+    rows[800:, 3] = 1
+    titles = [
+        one.name for one in name_partition(Wording(rows, ["trump", "tax", "wall", "whale"]), np.repeat([0, 1, 2], 400))
+    ]
+    assert sorted(titles) in (["tax", "trump", "whale"], ["trump", "wall", "whale"])

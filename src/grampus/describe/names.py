@@ -35,7 +35,8 @@ LONGER = 0.15  # what each further word of a phrase adds to its score
 UNLIKE = 0.01  # the least nearness to the meaning of a group
 PERSON = 0.5  # share of a group's documents that must mention a person for the group to be about them
 BOUND = 0.7  # of the places of a word: from here on a phrase takes its place
-LEAST_TELLING = 0.1  # of how telling the best candidate is: what is less telling is left out
+LEAST_TELLING = 0.1  # of how telling the best candidate is
+UNTOLD = 1e-4  # what a candidate counts that is less telling: a title where all others are taken
 WEAKEST = 0.15  # of the score of the best: what says less is not part of a name
 SAME = 0.7  # of the documents with a phrase: from here on the longer phrase takes its place
 TWIN = 0.5  # what a title counts that shares a word with that of a sibling or of the parent
@@ -240,9 +241,10 @@ def _weighed(
         best = max((one.score for one in some), default=1.0)
         column = np.maximum(near[:, group], UNLIKE).round(6).tolist()
         weighed[group] = []
-        for one in [one for one in some if one.score >= LEAST_TELLING * best]:
+        for one in some:
             near_it, longer = column[number[one.text]], 1 + LONGER * (len(one.stems) - 1)
-            score = (one.score / best) ** SOFTENED * near_it * longer
+            telling = 1.0 if one.score >= LEAST_TELLING * best else UNTOLD
+            score = telling * (one.score / best) ** SOFTENED * near_it * longer
             weighed[group].append(one._replace(score=score, near=near_it))
         weighed[group].sort(key=lambda one: (-one.score, one.text))
     return weighed
