@@ -33,8 +33,8 @@ window.door = {
 
 def write_open_page(run: Run, file: Path) -> None:
     """Write the page of a run with a door to its script."""
-    script = build._script().removesuffix("})();\n") + DOOR + "})();\n"
-    with patch.object(build, "_script", lambda: script):
+    script = build.joined(build.page_scripts()).removesuffix("})();\n") + DOOR + "})();\n"
+    with patch.object(build, "joined", lambda _: script):
         write_report(run, file)
 
 
