@@ -185,8 +185,8 @@ class Browser:
         return answer["result"].get("value")
 
     def until(self, script: str, wait: float = 10.0) -> Any:
-        """Wait until an expression is true, and return it."""
-        limit = time.monotonic() + wait
+        """Wait until an expression is true, and return it; longer where other programs have the processors."""
+        limit = time.monotonic() + wait * max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1))
         while True:
             value = self.run(script)
             if value:
