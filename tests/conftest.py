@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import os
 from collections import Counter
 from collections.abc import Iterator
@@ -17,8 +16,6 @@ settings.register_profile(
 settings.load_profile("default")
 
 _REQUIRE_ALL = "GRAMPUS_REQUIRE_ALL"
-
-gc.set_threshold(50_000, 20, 20)  # saves one or two seconds in a hundred
 
 
 def data_folder() -> Path | None:
@@ -62,12 +59,6 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if left_out:
         config.hook.pytest_deselected(items=left_out)
         items[:] = [item for item in items if item not in left_out]
-
-
-def pytest_collection_finish() -> None:
-    """Take what stays until the end, modules and thousands of tests, out of what is searched for cycles."""
-    gc.collect()
-    gc.freeze()
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
