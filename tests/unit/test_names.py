@@ -9,7 +9,7 @@ import pytest
 from grampus import DocumentClusterer
 from grampus.describe import Known, NameCommand, Wording, ask_names, name_levels, name_partition, name_tree
 from grampus.describe.candidates import Candidate, same_word
-from grampus.describe.names import _titles
+from grampus.describe.names import _furthered, _titles
 from grampus.describe.reading import read_words
 from grampus.describe.sentences import sentences, typical_sentence
 from grampus.describe.wording import is_word
@@ -292,9 +292,29 @@ def test_other_files_of_names_are_refused(tmp_path, content):
 
 def test_no_two_titles_of_a_level_are_forms_of_one_word_whoever_their_parents_are():
     taken: set[str] = set()
-    one = _titles({0: [Candidate(1.0, "libraries", ("librari",))]}, [], taken)
-    other = _titles({1: [Candidate(1.0, "library", ("librari",)), Candidate(0.5, "fonts", ("font",))]}, [], taken)
+    one = _titles({0: [Candidate(1.0, "libraries", ("librari",))]}, [], [], taken)
+    other = _titles({1: [Candidate(1.0, "library", ("librari",)), Candidate(0.5, "fonts", ("font",))]}, [], [], taken)
     assert (one[0].text, other[1].text) == ("libraries", "fonts")
+
+
+def test_a_title_shares_a_word_with_that_of_a_sibling_only_where_there_is_no_other():
+    net, loss, quarter = (Candidate(score, text, stems) for score, text, stems in (
+        (0.9, "net income", ("net", "incom")), (1.0, "net loss", ("net", "loss")), (0.1, "quarter", ("quarter",))
+    ))  # fmt: skip
+    assert [one.text for _, one in sorted(_titles({0: [net, quarter], 1: [loss]}, [], [], set()).items())] == [
+        "quarter", "net loss",
+    ]  # fmt: skip
+    assert _titles({0: [net, quarter]}, [loss], [], set())[0] == quarter
+    assert _titles({0: [net]}, [loss], [], set())[0] == net
+    assert _titles({0: [net, quarter]}, [], [loss], set())[0] == net  # a part may share one with its parent
+
+
+def test_siblings_share_one_of_their_first_three_words_at_most():
+    title, bank, rate, oil = (Candidate(1.0, text, (text,)) for text in ("loans", "bank", "rate", "oil"))
+    sibling = [Candidate(1.0, "credit", ("credit",)), bank, rate]
+    found = _furthered(title, [bank, rate, oil], [sibling], None, np.array([True]))
+    assert [one.text for one in found] == ["loans", "bank", "oil"]
+    assert _furthered(title, [bank, rate, oil], [], None, np.array([True])) == [title, bank, rate, oil]
 
 
 def test_a_cluster_whose_best_title_is_taken_has_one_that_says_less():

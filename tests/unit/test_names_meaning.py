@@ -8,6 +8,7 @@ import pytest
 import grampus
 from grampus import DocumentClusterer
 from grampus.describe import Cluster, Wording, name_levels, name_partition
+from grampus.describe.candidates import Candidate
 from grampus.describe.direction import DocumentMeaning
 from grampus.describe.reading import read_words, shared_line_ends
 from grampus.persist import Edit
@@ -58,10 +59,36 @@ def test_a_phrase_is_never_torn(meaning):
     assert not {"Supreme", "Court"} & set(name.split(", "))
 
 
+def is_torn(known, sample, one, other, group):
+    some = (Candidate(1.0, text, (known.stem(text.lower()),)) for text in (one, other))
+    return sample.is_torn(*some, np.array(group))
+
+
 def test_words_that_stand_together_are_not_named_apart():
-    sample = wording(FLAGS + COURTS).sample(np.array(BOTH), 2)
-    assert sample.is_torn(("suprem",), ("court",), np.array([False, True]))
-    assert not sample.is_torn(("white",), ("flag",), np.array([True, False]))
+    known = wording(FLAGS + COURTS)
+    sample = known.sample(np.array(BOTH), 2)
+    assert is_torn(known, sample, "Supreme", "Court", [False, True])
+    assert not is_torn(known, sample, "white", "flag", [True, False])
+
+
+def test_documents_that_were_not_read_count_as_well():
+    texts = [f"a whale sang song {n}" for n in range(40)]
+    for at in (1, 4, 7):
+        texts[at] += ", seen from Paris, France"
+    texts[9] += ": in Paris one speaks of France"
+    known = wording(texts, meaning=False)
+    sample = known.sample(np.zeros(40, dtype=int), 1, 1)
+    assert not {1, 4, 7, 9} & set(sample.rows.tolist())
+    assert is_torn(known, sample, "Paris", "France", [True])
+    assert not is_torn(known, sample, "whale", "Paris", [True])
+
+
+def test_neighbours_are_found_without_blanks():
+    known = replace(wording(["東京都の話", "東京都"] * 3, meaning=False), segment=list)
+    sample = known.sample(np.zeros(6, dtype=int), 1)
+    assert is_torn(known, sample, "東京", "都", [True])
+    assert is_torn(known, sample, "都", "話", [True])  # a particle stands between them
+    assert not is_torn(known, sample, "東京", "話", [True])
 
 
 @pytest.mark.parametrize(("mentions", "named"), [(2, False), (6, True)])
@@ -86,6 +113,13 @@ def test_headings_of_a_genre_are_shared_lines():
     pages = [f"SYNOPSIS\nwhale {n}\nflag {n}" for n in range(40)]
     assert shared_line_ends(pages) == {"SYNOPSIS"}
     assert shared_line_ends([*pages[:4], *(f"bird {n}\nnest" for n in range(100))]) == {"nest"}
+
+
+def test_lines_that_load_other_programs_are_not_read():
+    found = read_words(["from ctypes import *\n import numpy as np\nimport java.util.List;\n#include <stdio.h>\nwhale"])
+    assert [found.words[number] for number in found.word] == ["whale"]
+    said = "from Paris the import\nimport duties rose\nthe import of wine"
+    assert not len(read_words([said]).hidden_word)
 
 
 def test_names_are_the_same_for_any_number_of_threads():

@@ -39,7 +39,9 @@ LEAST_TELLING = 0.1  # of how telling the best candidate is
 UNTOLD = 1e-4  # what a candidate counts that is less telling: a title where all others are taken
 WEAKEST = 0.15  # of the score of the best: what says less is not part of a name
 SAME = 0.7  # of the documents with a phrase: from here on the longer phrase takes its place
-TWIN = 0.5  # what a title counts that shares a word with that of a sibling or of the parent
+TWIN = 1e-3  # what a title counts that shares a word with that of a sibling: where all others are taken
+RELATED = 0.5  # what a title counts that looks like that of a sibling, or like that of the parent
+ALIKE = 3  # parts of a name, the title among them, of which siblings share at most one
 INHERITED = 0.5  # what a word of the parent's name counts in the name of a part
 
 
@@ -370,11 +372,12 @@ def _choose(
         siblings = [group for group in level if groups.parents[group] == parent]
         above = chosen[parent] if parent >= 0 and len(groups.parts[parent]) > 1 and parent in chosen else []
         some = {group: _inherited(ranked[group], above) for group in siblings if group not in chosen}
-        known = [chosen[group][0] for group in siblings if group in chosen]
-        titles = _titles(some, [*known, *above[:1]], taken)
+        known = [chosen[group] for group in siblings if group in chosen]
+        titles = _titles(some, [name[0] for name in known], above[:1], taken)
         for group, candidates in some.items():
             title = titles.get(group)
-            chosen[group] = [] if title is None else _furthered(title, candidates, sample, groups.members[group])
+            chosen[group] = [] if title is None else _furthered(title, candidates, known, sample, groups.members[group])
+            known.append(chosen[group])
 
 
 def _inherited(candidates: list[Candidate], above: list[Candidate]) -> list[Candidate]:
@@ -391,35 +394,48 @@ def _title_keys(title: Candidate) -> tuple[str, str]:
     return title.text.casefold(), " ".join(title.stems)
 
 
-def _titles(candidates: dict[int, list[Candidate]], others: list[Candidate], taken: set[str]) -> dict[int, Candidate]:
+def _titles(
+    candidates: dict[int, list[Candidate]], siblings: list[Candidate], above: list[Candidate], taken: set[str]
+) -> dict[int, Candidate]:
     """Give every group of siblings a title; where two want the same one, the better fit has it.
 
-    A title that shares a word with that of a sibling or of the parent must be twice as good as one that does not.
+    One that shares a word with that of a sibling is the last resort; one that looks like that of a sibling, or of the
+    parent, must be twice as good as another.
     """
     titles: dict[int, Candidate] = {}
+    stems = {stem for title in siblings for stem in title.stems}
     claims = [(-one.as_title, one.text, group, one) for group, some in candidates.items() for one in some]
     heapify(claims)
-    late = set[tuple[str, int]]()
+    counted = dict[tuple[str, int], float]()
     while claims:
         value, text, group, one = heappop(claims)
         if group in titles or not taken.isdisjoint(_title_keys(one)):
             continue
-        if (text, group) not in late and any(repeats(one, other) for other in (*others, *titles.values())):
-            late.add((text, group))
-            heappush(claims, (TWIN * value, text, group, one))
+        related = any(repeats(one, other) for other in (*siblings, *above, *titles.values()))
+        counts = TWIN if not stems.isdisjoint(one.stems) else RELATED if related else 1.0
+        before = counted.get((text, group), 1.0)
+        if counts < before:
+            counted[text, group] = counts
+            heappush(claims, (value * counts / before, text, group, one))
         else:
             titles[group] = one
+            stems.update(one.stems)
             taken.update(_title_keys(one))
     return titles
 
 
-def _furthered(title: Candidate, candidates: list[Candidate], sample: Sample | None, group: Flags) -> list[Candidate]:
-    """Return the title and the best further words: nothing twice, and no phrase torn."""
+def _furthered(
+    title: Candidate, candidates: list[Candidate], siblings: list[list[Candidate]], sample: Sample | None, group: Flags
+) -> list[Candidate]:
+    """Return the title and the best further words: nothing twice, no phrase torn, and not those of a sibling."""
     name = [title]
     for one in candidates:
         if len(name) == PARTS or one.score < WEAKEST * candidates[0].score:
             break
-        if not any(repeats(one, other) or (sample and sample.is_torn(one.stems, other.stems, group)) for other in name):
+        if any(repeats(one, other) or (sample and sample.is_torn(one, other, group)) for other in name):
+            continue
+        first = {part.stems for part in (*name, one)}
+        if len(name) >= ALIKE or all(len(first & {part.stems for part in other[:ALIKE]}) < 2 for other in siblings):
             name.append(one)
     return name
 

@@ -39,8 +39,12 @@ _CODE = re.compile(
 )
 _ADDRESSED = frozenset("@/\\.&#;=%_:0123456789")  # every address has one of these
 _HEAD = re.compile(r"(?:[A-Za-z][A-Za-z0-9-]*:(?:[ \t].*)?\n(?:[ \t]+\S.*\n)*){2,}")
-# Lines that say who is quoted.
-_ASIDE = re.compile(r"(?m)^.*\b(?:writes?|wrote|says?|said|schrieb|a écrit)\s?:+[ \t]*$")
+# Lines that say who is quoted, and those of a program that say what else it uses.
+_ASIDE = re.compile(
+    r"""(?mx)^.*\b(?:writes?|wrote|says?|said|schrieb|a\ écrit)\s?:+[ \t]*$
+    | ^[ \t]*(?:from[ \t]+[\w.]+[ \t]+import\b.* | import[ \t]+[\w.]+(?:;|[ \t]+as[ \t]+\w+)?[ \t]*)$
+    | ^[ \t]*\#[ \t]*include\b.*$"""
+)
 _SIGNATURE = re.compile(r"(?m)^-- ?$")
 _SIGNED = 1000  # characters of a signature at most
 _SUBJECT = re.compile(r"(?im)^subject:[ \t]*(?:re:[ \t]*)*(.*)$")
@@ -167,7 +171,7 @@ def _arranged(words: list[str], code: Integers, text: Integers, head: NDArray[np
 
 
 def split_head(text: str, cut: bool) -> tuple[str, str]:
-    """Split a text into what is about it (headers without the subject, who is quoted, signatures) and the rest.
+    """Split a text into what is about it (headers without the subject, who is quoted or used, signatures) and the rest.
 
     A word that was cut is dropped.
     """

@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache, reduce
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,7 @@ from .._array import is_sparse
 from .._check import check_matrix
 from ..errors import InputError
 from ..text.terms.forms import Forms, most
+from .candidates import Candidate
 from .direction import DocumentMeaning
 from .persons import BEFORE
 from .reading import Reading, Segmenter, read_words
@@ -28,8 +29,11 @@ OFTEN = 0.25  # of the places of the usual form: from here on another form may b
 LOWER_CASE = 0.003  # share of words inside sentences with a capital: below, texts are in lower case
 FOLLOWING = 0.25  # of the places of a word: from here on those after a given name make it a surname
 MOST_READ, FEWEST_READ, READ_IN_ALL = 100, 15, 3000  # documents: of a group, and of all
+COMPARED, SEARCHED = 60, 20_000  # documents with two words, and characters of each, to see whether they stand together
+TOGETHER = 0.4  # of those documents: more than half of all may have them side by side
 _LETTERS = re.compile(r"[^\W\d_]")
 _CONSONANTS = re.compile(r"[bcdfghjklmnpqrstvwxz]{6,}", re.IGNORECASE)
+_PIECE = re.compile(r"\w+")
 _COMPOUND = re.compile(r"[-\u2010\u2011+#]")
 
 
@@ -125,10 +129,23 @@ class Wording:
         chosen = [_evenly(np.flatnonzero(atoms == atom), share) for atom in range(k)]
         sizes = np.array([len(some) for some in chosen])
         rows = np.concatenate(chosen)
-        reading = read_words([self._whole(int(at)) for at in rows], self.segment)
-        return Sample(self, reading, np.repeat(np.arange(k), sizes), sizes, rows)
+        reading = read_words([self.whole(int(at)) for at in rows], self.segment)
+        return Sample(self, reading, np.repeat(np.arange(k), sizes), sizes, rows, atoms)
 
-    def _whole(self, at: int) -> str:
+    def holding(self, stems: Sequence[str]) -> Integers | None:
+        """Return the documents that contain all of some stems; None if one is no term."""
+        numbers, held = self._columns
+        columns = [numbers[stem] for stem in stems if stem in numbers]
+        if len(columns) < len(stems):
+            return None
+        return reduce(np.intersect1d, (held.indices[held.indptr[at] : held.indptr[at + 1]] for at in columns))
+
+    @cached_property
+    def _columns(self) -> tuple[dict[str, int], Any]:
+        """The number of every term, and which documents contain it."""
+        return {term: at for at, term in enumerate(self.terms)}, sp.csc_array(self.present)
+
+    def whole(self, at: int) -> str:
         """Return the text of a document after its title, if that is not its beginning."""
         assert self.texts is not None
         text, title = self.texts[at], "" if self.titles is None else self.titles[at]
@@ -188,6 +205,8 @@ class Sample:
         The number of texts of each group that were read.
     rows : array
         The document that each text is.
+    atoms : array of shape (n,)
+        The group of every document, read or not; −1 for none.
     """
 
     wording: Wording
@@ -195,6 +214,7 @@ class Sample:
     owner: Integers
     sizes: Integers
     rows: Integers
+    atoms: Integers
 
     @cached_property
     def stems(self) -> list[str]:
@@ -313,17 +333,36 @@ class Sample:
         sizes = np.bincount(of_place[of_place >= 0], minlength=len(kept))
         return np.full(len(kept), length), starts[order], sizes, table.tocsr()
 
-    def is_torn(self, one: Sequence[str], other: Sequence[str], group: NDArray[np.bool_]) -> bool:
-        """Return whether two of these stems stand next to each other in most of a group's texts with both."""
-        return any(self._adjacent(a, b, group) for a in one for b in other)
+    def is_torn(self, one: Candidate, other: Candidate, group: NDArray[np.bool_]) -> bool:
+        """Return whether two words, or forms of them, are neighbours in most of a group's documents with both."""
+        stems = ((a, b) for a in one.stems for b in other.stems)
+        words = ((a, b) for a in _PIECE.findall(one.text.lower()) for b in _PIECE.findall(other.text.lower()))
+        found = (self._adjacent(*pair, group) for pair in stems)
+        return any(found) or any(self._together(*pair, group) for pair in words)
 
     def _adjacent(self, one: str, other: str, group: NDArray[np.bool_]) -> bool:
+        """Return whether two stems are neighbours in most of the texts that were read."""
         text, joined = self.reading.text, self.reading.joined
         a, b = self.places(one, group), self.places(other, group)
         both = np.intersect1d(text[a], text[b])
         after, before = np.intersect1d(a + 1, b), np.intersect1d(b + 1, a)
         next_to = np.concatenate([after[joined[after]], before[joined[before]]])
         return 2 * len(np.unique(text[next_to])) > len(both)
+
+    def _together(self, one: str, other: str, group: NDArray[np.bool_]) -> bool:
+        """Return whether two words are neighbours, whatever stands between them, in most documents of a group."""
+        found = self.wording.holding([self.wording.stem(one), self.wording.stem(other)])
+        rows = self.rows if found is None else found
+        rows = rows[(self.atoms[rows] >= 0) & group[self.atoms[rows]]]
+        spaced = self.wording.segment is None
+        a, b, after, before = (_pattern(words, spaced) for words in ((one,), (other,), (one, other), (other, one)))
+        both = neighbours = 0
+        for row in _evenly(rows, COMPARED).tolist():
+            text = self.wording.whole(row)[:SEARCHED].lower()
+            if a.search(text) and b.search(text):
+                both += 1
+                neighbours += bool(after.search(text) or before.search(text))
+        return neighbours > TOGETHER * both
 
     def leads(self, text: str, stem: str, group: NDArray[np.bool_]) -> float:
         """Return how often the last word of a text is followed by another of the same phrase, as adjectives are."""
@@ -374,6 +413,15 @@ class Sample:
         after = np.bincount(reading.word[follows], minlength=len(reading.words))
         found = np.flatnonzero((after >= 2) & (after >= FOLLOWING * every))
         return frozenset(word for word in (reading.words[at] for at in found.tolist()) if self._may_name(word))
+
+
+@lru_cache(maxsize=2**10)
+def _pattern(words: tuple[str, ...], spaced: bool) -> re.Pattern[str]:
+    """Return what finds words in a row; it begins with letters, which are looked for fastest."""
+    escaped = list(map(re.escape, words))
+    if not spaced:
+        return re.compile(r"\W*[\u3041-\u3096]{0,2}\W*".join(escaped))  # Japanese particles may stand between them
+    return re.compile(r"\W+".join(rf"{word}(?<!\w{word})(?!\w)" for word in escaped))
 
 
 def _inverted(numbers: Integers, size: int) -> tuple[Integers, Integers]:
