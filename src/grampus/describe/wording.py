@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache, reduce
+from functools import cached_property, reduce
 from typing import Any
 
 import numpy as np
@@ -29,7 +29,8 @@ OFTEN = 0.25  # of the places of the usual form: from here on another form may b
 LOWER_CASE = 0.003  # share of words inside sentences with a capital: below, texts are in lower case
 FOLLOWING = 0.25  # of the places of a word: from here on those after a given name make it a surname
 MOST_READ, FEWEST_READ, READ_IN_ALL = 100, 15, 3000  # documents: of a group, and of all
-COMPARED, SEARCHED = 60, 20_000  # documents with two words, and characters of each, to see whether they stand together
+COMPARED, SEARCHED = 30, 4_000  # documents with two words, and characters of each, to see whether they stand together
+KEPT = 4096  # documents whose words are kept for that
 TOGETHER = 0.4  # of those documents: more than half of all may have them side by side
 _LETTERS = re.compile(r"[^\W\d_]")
 _CONSONANTS = re.compile(r"[bcdfghjklmnpqrstvwxz]{6,}", re.IGNORECASE)
@@ -354,15 +355,25 @@ class Sample:
         found = self.wording.holding([self.wording.stem(one), self.wording.stem(other)])
         rows = self.rows if found is None else found
         rows = rows[(self.atoms[rows] >= 0) & group[self.atoms[rows]]]
-        spaced = self.wording.segment is None
-        a, b, after, before = (_pattern(words, spaced) for words in ((one,), (other,), (one, other), (other, one)))
-        both = neighbours = 0
-        for row in _evenly(rows, COMPARED).tolist():
-            text = self.wording.whole(row)[:SEARCHED].lower()
-            if a.search(text) and b.search(text):
-                both += 1
-                neighbours += bool(after.search(text) or before.search(text))
-        return neighbours > TOGETHER * both
+        texts = [self._spaced(row) for row in _evenly(rows, COMPARED).tolist()]
+        both = [text for text in texts if f" {one} " in text and f" {other} " in text]
+        neighbours = sum(f" {one} {other} " in text or f" {other} {one} " in text for text in both)
+        return neighbours > TOGETHER * len(both)
+
+    def _spaced(self, row: int) -> str:
+        """Return the words of a document in lower case with one blank around each."""
+        if row not in self._seen:
+            if len(self._seen) == KEPT:
+                self._seen.clear()
+            words = _PIECE.findall(self.wording.whole(row)[:SEARCHED].lower())
+            segment = self.wording.segment
+            words = words if segment is None else [part for word in words for part in segment(word)]
+            self._seen[row] = f" {' '.join(words)} "
+        return self._seen[row]
+
+    @cached_property
+    def _seen(self) -> dict[int, str]:
+        return {}
 
     def leads(self, text: str, stem: str, group: NDArray[np.bool_]) -> float:
         """Return how often the last word of a text is followed by another of the same phrase, as adjectives are."""
@@ -413,15 +424,6 @@ class Sample:
         after = np.bincount(reading.word[follows], minlength=len(reading.words))
         found = np.flatnonzero((after >= 2) & (after >= FOLLOWING * every))
         return frozenset(word for word in (reading.words[at] for at in found.tolist()) if self._may_name(word))
-
-
-@lru_cache(maxsize=2**10)
-def _pattern(words: tuple[str, ...], spaced: bool) -> re.Pattern[str]:
-    """Return what finds words in a row; it begins with letters, which are looked for fastest."""
-    escaped = list(map(re.escape, words))
-    if not spaced:
-        return re.compile(r"\W*[\u3041-\u3096]{0,2}\W*".join(escaped))  # Japanese particles may stand between them
-    return re.compile(r"\W+".join(rf"{word}(?<!\w{word})(?!\w)" for word in escaped))
 
 
 def _inverted(numbers: Integers, size: int) -> tuple[Integers, Integers]:
