@@ -120,6 +120,8 @@ def test_headings_of_a_genre_are_shared_lines():
 def test_lines_that_load_other_programs_are_not_read():
     found = read_words(["from ctypes import *\n import numpy as np\nimport java.util.List;\n#include <stdio.h>\nwhale"])
     assert [found.words[number] for number in found.word] == ["whale"]
+    found = read_words(["int open(const char *file) opens a file, unsigned or void"])
+    assert [found.words[number] for number in found.word] == ["open", "file", "opens", "a", "file", "or"]
     said = "from Paris the import\nimport duties rose\nthe import of wine"
     assert not len(read_words([said]).hidden_word)
 

@@ -36,6 +36,7 @@ _ADDRESS = re.compile(
 # Words of programs: identifiers such as setUpModule, and what no other text has.
 _CODE = re.compile(
     r"[a-z]{2,}[A-Z][a-z]\w*|def|elif|endif|ifn?def|sizeof|typedef|struct|k?w?args|argv|argc|isinstance|f?s?printf|nullptr"
+    r"|const|char|int|void|unsigned"
 )
 _ADDRESSED = frozenset("@/\\.&#;=%_:0123456789")  # every address has one of these
 _HEAD = re.compile(r"(?:[A-Za-z][A-Za-z0-9-]*:(?:[ \t].*)?\n(?:[ \t]+\S.*\n)*){2,}")
