@@ -622,10 +622,10 @@ def test_dropped_files_are_assigned_and_the_run_stays(reader, folder):
     body = b"id,text\nw,whale song krill tide ocean\nr,rose soil seed bloom petal\nn,xyzzy plugh\n"
     answer = reader.ask("assign?name=new.csv", "POST", body, Content_Type="application/octet-stream").json()
     run = with_levels()
-    names = [run.evidence.clusters[row[2]].name for row in answer["documents"]]
+    terms = [[term.text for term in run.evidence.clusters[row[2]].terms] for row in answer["documents"]]
     assert [row[0] for row in answer["documents"]] == ["w", "r", "n"]
-    assert names[0].startswith("Sea")
-    assert names[1].startswith("Garden")
+    assert "whale" in terms[0]
+    assert "rose" in terms[1]
     assert answer["documents"][2][4] is False
     assert contents(folder) == before
 
