@@ -610,7 +610,7 @@ def test_parquet_without_its_package_is_a_hint(reader, monkeypatch):
 
 
 def test_columns_tell_languages_and_lengths(reader):
-    found = {column["name"]: column for column in reader.ask("columns").json()}
+    found = {column["name"]: column for column in reader.ask("columns").json()["columns"]}
     assert found["words"]["kind"] == "number"
 
 

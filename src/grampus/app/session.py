@@ -126,8 +126,9 @@ class Session:
 
     def columns(self, asked: Mapping[str, str]) -> Reply:
         """Return further columns to filter by."""
-        run, _ = self._run()
-        return as_json(self._keep("columns", (run.provenance.fingerprint, len(run)), lambda: columns_of(run)))
+        store, (run, _) = self._ready(), self._run()
+        key = (run.provenance.fingerprint, len(run))
+        return as_json(self._keep("columns", key, lambda: columns_of(run, store.place)))
 
     def export(self, asked: Mapping[str, str]) -> Reply:
         """Return the run as a file."""

@@ -2,6 +2,7 @@
 
 from functools import cache
 from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from ..report.tables import KINDS, MARKS
 from ..report.verdict import first_notes, lead, verdict
 from ..text.languages.detect import detect_languages
 from ..text.languages.table import LANGUAGES
+from .columns import packed_floats, table_columns
 
 APART = ("replay.js", "edit_bar.js")  # the page's own store of edits
 SPACE = 0x20  # bytes up to this end a word
@@ -78,19 +80,20 @@ def live_answer(run: Run, revision: str) -> dict[str, Any]:
     }
 
 
-def columns_of(run: Run) -> list[dict[str, Any]]:
-    """Return columns to filter by that the page does not hold: the language and the length of every document."""
+def columns_of(run: Run, place: Path) -> dict[str, Any]:
+    """Return columns to filter by that the page does not hold: length, language, and those of the run's table."""
     texts, excerpts = run.documents.texts, run.documents.excerpts
     found: list[dict[str, Any]] = []
     if texts is not None and len(texts):
         data, ends = texts.to_arrays()
         gaps = np.concatenate(([0], np.cumsum(np.frombuffer(data, np.uint8) <= SPACE)))
         lengths = np.diff(gaps[ends]) + 1
-        found.append({"name": "words", "kind": "number", "numbers": packed(lengths, np.uint32)})
+        found.append({"name": "words", "kind": "number", "numbers": packed_floats(lengths)})
     if excerpts is not None:
         codes = detect_languages(excerpts)
         names = [LANGUAGES[code].name if code in LANGUAGES else "unknown" for code in codes]
         values, rows = np.unique(names, return_inverse=True)
         column = {"name": "language", "kind": "category", "values": values.tolist(), "codes": packed(rows, np.uint32)}
         found += [column] if len(values) > 1 else []
-    return found
+    others, note = table_columns(run, place)
+    return {"columns": found + others, "note": note}

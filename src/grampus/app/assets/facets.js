@@ -2,6 +2,7 @@
 const BINS = 24;
 const MOST_BARS = 40;
 const facets = []; // [{name, bin: document → bin, bins: [{name}], chosen: Set of bins, spans}]
+let tableNote = ""; // why columns of the table are missing
 
 function categoryFacet(name, values, codes) {
   const sizes = new Uint32Array(values.length);
@@ -97,16 +98,26 @@ function showFacets() {
   panel.replaceChildren(
     el("p", { class: "quiet" }, el("strong", { id: "passing" }, `${whole.format(passing)} of ${count(data.n, "document")}`), ". Press bars to see their documents alone; with Shift, all in between."),
     ...facets.map(facetBox),
+    el("p", { class: "quiet", id: "table-note", hidden: !tableNote }, tableNote),
   );
   if (focused?.startsWith("facet-")) byId(focused)?.focus({ preventScroll: true });
 }
 
 const dayWords = (value) => new Date(value * 864e5).toISOString().slice(0, 10);
 
-const facetOf = ({ name, kind, numbers, values, codes }) =>
-  kind === "number"
-    ? numberFacet(name, unpack(numbers, "u32"), (value) => whole.format(Math.round(value)))
-    : categoryFacet(name, values, unpack(codes, "u32"));
+const figures = new Intl.NumberFormat("en-GB", { maximumSignificantDigits: 5, useGrouping: "min2" });
+const dateFacet = (name, dates) => numberFacet(name, dates, dayWords, (day) => day !== UNKNOWN_DAY);
+
+function figureFacet(name, numbers) {
+  const isWhole = numbers.every((value) => !(value % 1)); // what is unknown is NaN
+  const words = (value) => figures.format(isWhole ? Math.round(value) : value);
+  return numberFacet(name, numbers, words, (value) => !Number.isNaN(value));
+}
+
+function facetOf({ name, kind, numbers, values, codes }) {
+  if (kind === "category") return categoryFacet(name, values, unpack(codes, "u32"));
+  return kind === "date" ? dateFacet(name, unpack(numbers, "i32")) : figureFacet(name, new Float64Array(bytesOf(numbers).buffer));
+}
 
 function addFacets(found) {
   facets.push(...found.filter(Boolean));
@@ -117,13 +128,15 @@ function addFacets(found) {
 async function loadFacets() {
   addFacets([
     column && categoryFacet(column.name, column.values, column.codes),
-    days && numberFacet("date", days, dayWords, (day) => day !== UNKNOWN_DAY),
+    days && dateFacet("date", days),
     numberFacet("certainty", certainty, (value) => digits(value, 2)),
   ]);
   try {
-    addFacets((await (await fetch("columns")).json()).map(facetOf));
+    const { columns, note } = await (await fetch("columns")).json();
+    tableNote = note;
+    addFacets(columns.map(facetOf));
   } catch {
-    announce("Languages and lengths could not be loaded");
+    announce("Further columns could not be loaded");
   }
 }
 
