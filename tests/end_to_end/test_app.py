@@ -28,7 +28,7 @@ from tests.command import command
 from tests.edits import shown_by
 from tests.page_tools import READY, N, listed, number, saved, search, text, texts
 from tests.pages import PAYLOADS, TOPICS, hostile, serving, with_levels
-from tests.runs import contents
+from tests.runs import changed, contents
 
 LEVELS = ("coarse", "middle", "fine")
 # What the page shows, for a test to look at: the script's own scope is closed.
@@ -328,6 +328,60 @@ def test_filters_by_every_column_are_linked(app):
     page.click("#clear")
     page.click("#tab-filters")
     assert text(page, "#passing") == "160 of 160 documents"
+
+
+def bars(page, name):
+    """Return the bars of a histogram: their ids, what they stand for, and how many documents they have."""
+    found = page.run(
+        f"[...document.querySelectorAll('.facet')].filter((one) => one.ariaLabel === {json.dumps(name)})"
+        ".flatMap((one) => [...one.querySelectorAll('.facet-bars button')].map((bar) => [bar.id, bar.ariaLabel]))"
+    )
+    words = [(place, label.removeprefix(f"{name} ").rpartition(": ")) for place, label in found]
+    return {place: (stands_for, number(documents.split()[0])) for place, (stands_for, _, documents) in words}
+
+
+def test_filters_by_the_columns_of_the_table(chrome, tmp_path):
+    table, hostile_name = tmp_path / "sales.csv", "<img src=x onerror=window.hit=1>"
+    run = with_levels()
+    rows = [
+        [run.documents.ids[i], run.documents.texts[i], "" if i < 20 else i * 1.25, f"20{10 + i % 9}-03-0{1 + i % 7}",
+         ("north", "south", "south", "<b>west</b>")[i % 4], ("yes", "no")[i % 2]]
+        for i in range(N)
+    ]  # fmt: skip
+    with table.open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file).writerows([["id", "text", "price", "shipped", "region", hostile_name], *rows])
+    changed(run, source="sales.csv", columns={}).save(tmp_path / "run")
+    with serving(OpenRun(tmp_path / "run")) as server:
+        show(chrome, server.address)
+        filters(chrome)
+        chrome.until("document.querySelectorAll('.facet').length >= 7", 20)
+        assert texts(chrome, ".facet h3")[-4:] == ["price", "shipped", "region", hostile_name]
+        prices, days, regions = (bars(chrome, name) for name in ("price", "shipped", "region"))
+        assert list(prices.values())[-1] == ("unknown", 20)
+        assert [sum(many for _, many in one.values()) for one in (prices, days, regions)] == [N] * 3
+        assert list(regions.values()) == [("south", 80), ("north", 40), ("<b>west</b>", 40)]
+        chrome.click(f"#{next(iter(regions))}")
+        assert text(chrome, "#passing") == "80 of 160 documents"
+        unknown, south = bars(chrome, "price")[list(prices)[-1]]
+        assert (unknown, south) == ("unknown", 10)
+        chrome.click(f"#{list(prices)[-1]}")
+        assert text(chrome, "#passing") == "10 of 160 documents"
+        first, (words, few) = next((place, one) for place, one in bars(chrome, "shipped").items() if one[1])
+        assert words.startswith("2010-03-")
+        chrome.click(f"#{first}")
+        assert 0 < few < 10
+        assert text(chrome, "#passing") == f"{few} of 160 documents"
+        assert chrome.run("window.hit === undefined && !document.querySelector('#panel-filters img, #panel-filters b')")
+        assert chrome.run("document.querySelector('#table-note').hidden")
+    table.unlink()
+    with serving(OpenRun(tmp_path / "run")) as server:
+        show(chrome, server.address)
+        filters(chrome)
+        chrome.until("document.querySelector('#table-note')?.hidden === false", 20)
+        note = "sales.csv was not found, so its other columns are not among the filters."
+        assert text(chrome, "#table-note") == note
+        assert "words" in texts(chrome, ".facet h3")
+        assert chrome.problems == []
 
 
 def test_a_selection_of_filters_can_be_moved(app, folder):
