@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import os
 import re
 from array import array
@@ -215,7 +214,7 @@ def _described(name: str, column: _Values, rows: NDArray[np.intp]) -> dict[str, 
     if np.isnan(numbers).sum() > len(rows) - NEARLY_ALL * known or len(different) <= min(FEW, MANY * known):
         return _category(shown, values, codes, sizes)
     ids = _are_ids(name, different, known)
-    return None if ids else {**shown, "kind": "number", "numbers": packed_floats(numbers)}
+    return None if ids else {**shown, "kind": "number", "numbers": packed(numbers, np.float64)}
 
 
 def _days(values: list[str]) -> NDArray[np.int32] | None:
@@ -247,8 +246,3 @@ def _category(
     places = np.full(len(values) + 1, names.index("unknown") if (codes < 0).any() else 0)
     places[used] = np.arange(len(used))
     return {**shown, "kind": "category", "values": names, "codes": packed(places[codes], np.uint32)}
-
-
-def packed_floats(values: NDArray[Any]) -> str:
-    """Return numbers as little-endian bytes in base 64; NaN is unknown."""
-    return base64.b64encode(values.astype("<f8").tobytes()).decode("ascii")

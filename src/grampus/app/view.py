@@ -16,7 +16,7 @@ from ..report.tables import KINDS, MARKS
 from ..report.verdict import first_notes, lead, verdict
 from ..text.languages.detect import detect_languages
 from ..text.languages.table import LANGUAGES
-from .columns import packed_floats, table_columns
+from .columns import table_columns
 
 APART = ("replay.js", "edit_bar.js")  # the page's own store of edits
 SPACE = 0x20  # bytes up to this end a word
@@ -88,7 +88,7 @@ def columns_of(run: Run, place: Path) -> dict[str, Any]:
         data, ends = texts.to_arrays()
         gaps = np.concatenate(([0], np.cumsum(np.frombuffer(data, np.uint8) <= SPACE)))
         lengths = np.diff(gaps[ends]) + 1
-        found.append({"name": "words", "kind": "number", "numbers": packed_floats(lengths)})
+        found.append({"name": "words", "kind": "number", "numbers": packed(lengths, np.float64)})
     if excerpts is not None:
         codes = detect_languages(excerpts)
         names = [LANGUAGES[code].name if code in LANGUAGES else "unknown" for code in codes]

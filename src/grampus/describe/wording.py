@@ -146,7 +146,7 @@ class Wording:
     @cached_property
     def _columns(self) -> tuple[dict[str, int], Any]:
         """The number of every term, and which documents contain it."""
-        return {term: at for at, term in enumerate(self.terms)}, sp.csc_array(self.present)
+        return {term: at for at, term in enumerate(self.terms)}, sp.csc_array(self.present, dtype=bool)
 
     def whole(self, at: int) -> str:
         """Return the text of a document after its title, if that is not its beginning."""

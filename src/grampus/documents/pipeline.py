@@ -302,7 +302,8 @@ def cost_of_name(work: Work) -> StageCost:
     characters = min(n, max(min(READ_IN_ALL, MOST_READ * k), FEWEST_READ * leaves)) * min(LONGEST, length)
     # Scores of the terms that occur in each node of the tree, sparse, and the arrays that they are computed from.
     occur = min(0.6 * sizes.terms * leaves, sizes.entries * (1.0 + math.log2(leaves)))
-    named = 48.0 * occur + 16.0 * k * sizes.terms if sizes.bytes else 0.0
+    held = 5.0 * sizes.entries  # which documents contain a term, as the terms' rows and one byte each
+    named = 48.0 * occur + 16.0 * k * sizes.terms + held if sizes.bytes else 0.0
     kept = 8.0 * sizes.entries * (sizes.bytes > 0) + n * min(EXCERPT, length)
     units = WorkUnits(text=12.0 * characters, python=6e3 * leaves + 20.0 * n)
     return StageCost("describing", kept, named + 8.0 * characters, units)

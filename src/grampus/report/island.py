@@ -152,9 +152,10 @@ def _numbered(labels: NDArray[Any], last: int) -> NDArray[Any]:
 
 
 def packed(values: NDArray[Any], kind: Any) -> str:
-    """Return an array as little-endian bytes in base 64."""
-    rounded = np.rint(values) if values.dtype.kind == "f" else values
-    return base64.b64encode(rounded.astype(np.dtype(kind).newbyteorder("<")).tobytes()).decode("ascii")
+    """Return an array as little-endian bytes in base 64; numbers become whole where the kind is."""
+    dtype = np.dtype(kind).newbyteorder("<")
+    rounded = np.rint(values) if values.dtype.kind == "f" and dtype.kind != "f" else values
+    return base64.b64encode(rounded.astype(dtype).tobytes()).decode("ascii")
 
 
 def _short(value: float | None) -> float | None:
