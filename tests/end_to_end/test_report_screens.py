@@ -7,6 +7,7 @@ import json
 import re
 import zlib
 from collections import Counter
+from dataclasses import replace
 from functools import cache
 from xml.etree import ElementTree
 
@@ -135,6 +136,36 @@ def test_names_are_whole_and_beside_the_marks(chrome, tmp_path, size, made):
         near = cKDTree(places[:, :2]).query(places[:, :2], 2)[0][:, 1]
         assert places[:, 2].min() >= 3
         assert (near > places[:, 2]).mean() >= 0.95
+    assert page.problems == []
+
+
+def test_a_name_stands_beside_the_dense_part_of_its_group(chrome, tmp_path):
+    """A few documents of every group lie in another one, and a few far out: no line leads to them."""
+    run = example_run()
+    rng, labels = np.random.default_rng(0), run.evidence.labels
+    at = np.array([[0, 0], [8, 0], [8, 6], [0, 6]])[labels] + rng.normal(size=(len(run), 2))
+    strays = np.concatenate([np.flatnonzero(labels == group)[:6] for group in range(4)])
+    for group, (one, *others) in enumerate(strays.reshape(4, 6)):
+        at[one] = at[labels == (group + 1) % 4][-1] + 0.01
+        at[others] += [0, 4 if group > 1 else -4]
+    run = replace(run, layout=replace(run.layout, coordinates=at.astype(np.float32)))
+    page = show(chrome, run, tmp_path / "page.html")
+    page.downloads(tmp_path)
+    page.run("document.querySelector('#save-svg').click()")
+    drawn = ElementTree.fromstring(saved(page, tmp_path, "grampus-map.svg"))
+    ends = [
+        e.attrib["d"].split("L")[1].split() for e in drawn.iter() if re.fullmatch(r"M[\d. ]+L[\d. ]+", e.get("d", ""))
+    ]
+    said = {e.text: (float(e.attrib["x"]), float(e.attrib["y"])) for e in drawn.iter() if e.tag.endswith("}text")}
+    dots = [e.attrib for e in drawn.iter() if e.tag.endswith("}circle")]
+    places = np.array([(float(dot["cx"]), float(dot["cy"])) for dot in dots])
+    middles = np.array([np.median(places[labels == group], axis=0) for group in range(4)])
+    for cluster in run.evidence.clusters:
+        far = np.linalg.norm(middles - said[cluster.name], axis=1)
+        assert far.argmin() == cluster.number
+        assert np.sort(np.linalg.norm(places[labels == cluster.number] - said[cluster.name], axis=1))[5] < 150
+    for end in ends:
+        assert np.abs(places[strays] - np.array(end, dtype=float)).max(axis=1).min() > 1
     assert page.problems == []
 
 

@@ -10,7 +10,7 @@ from scipy.spatial import cKDTree
 from sklearn.manifold import trustworthiness
 
 from grampus.report.build import asset
-from grampus.report.colours import APART, HUES, INK, SHADES, STAGE, differences, group_marks
+from grampus.report.colours import HUES, INK, SHADES, STAGE, differences, group_marks
 from grampus.report.places import places_of
 
 
@@ -81,13 +81,39 @@ def test_the_colours_are_those_of_the_style_sheet():
     assert f"const SHADES = [{', '.join(map(str, SHADES))}];" in asset("palette.js")
 
 
-@pytest.mark.parametrize("groups", [2, 8, 9, 24, 60, 150])
-def test_neighbours_on_the_map_have_colours_that_all_eyes_tell_apart(groups):
+# Two groups at least so far apart: neighbours on the map and in the legend, and any two; to the eyes that see it least.
+@pytest.mark.parametrize(
+    ("groups", "neighbours", "any_two"),
+    [
+        (2, 0.1, 0.1),
+        (8, 0.1, 0.1),
+        (14, 0.075, 0.06),
+        (20, 0.065, 0.05),
+        (24, 0.065, 0),
+        (60, 0.065, 0),
+        (150, 0.06, 0),
+    ],
+)
+def test_neighbours_have_colours_that_all_eyes_tell_apart(groups, neighbours, any_two):
     layout, labels = blobs(20 * groups, groups, groups)
     at = places_of(layout).at
-    marks = group_marks(labels, groups, at, (), np.full(len(labels), -1))
+    marks = group_marks(labels, groups, at)
     assert len(set(marks)) >= 0.95 * min(groups, len(HUES) * len(SHADES))  # one that is used twice is far away
+    assert groups > len(HUES) or len({hue for hue, _ in marks}) == groups
     middles = np.array([np.median(at[labels == c], axis=0) for c in range(groups)])
     near = cKDTree(middles).query(middles, min(4, groups))[1][:, 1:]
     apart = differences(marks)
-    assert min(apart[c, other] for c in range(groups) for other in near[c]) >= APART
+    assert min(apart[c, other] for c in range(groups) for other in near[c]) >= neighbours
+    assert np.diag(apart, 1).min() >= neighbours
+    assert (apart + np.eye(groups)).min() >= any_two
+
+
+def test_groups_that_mix_on_the_map_have_colours_far_apart():
+    """One group lies among five others, wherever its median is."""
+    layout, labels = blobs(600, 15, 3)
+    at = places_of(layout).at
+    among = np.flatnonzero(labels < 5)[::3]
+    apart = differences(
+        group_marks(np.append(labels, np.full(len(among), 15)), 16, np.append(at, at[among] + 1e-3, axis=0))
+    )
+    assert apart[15, :5].min() >= 0.1

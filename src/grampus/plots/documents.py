@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.ndimage import gaussian_filter, maximum_filter
+from scipy.ndimage import gaussian_filter, label, maximum_filter, uniform_filter
 
 from .. import _draw
 from .._array import Array
@@ -23,7 +23,9 @@ INK, QUIET = "#1b2025", "#59626b"
 RISES = (0.16, 0.4, 0.7)  # of the highest density of a group, as contours
 CELL = 2.0  # points: how finely room for names is looked for
 MARGIN = 26.0  # points around the documents
-FARTHEST, MOST = 120, 30  # points between a name and its documents; names
+FARTHEST, MOST = 120, 30  # points between a name and the middle of its documents; names
+LONGEST = 50  # points of the line from a name to its documents
+CORE = 0.4  # of the documents around the fullest cell: a name belongs to these, not to a stray document
 
 
 def document_map(run: Run, *, names: bool = True, size: float | None = None, ax: Axes | None = None) -> Axes:
@@ -146,21 +148,35 @@ def _names(ax: Axes, run: Run, places: Array, radius: float, box: tuple[float, f
         points = 8.0 + 4.0 * (cluster.size / largest) ** 0.5
         drawn = TextPath((0, 0), cluster.name, size=points, prop=FontProperties(weight="bold")).get_extents()
         half = np.array([drawn.width * 1.08 + 4, points * 1.3]) / 2
-        at = np.median(members, axis=0)
-        middles = at + way * (half + far[:, None])
+        core = _dense_part(members, max(across, high) / float(np.clip(len(places) ** 0.5 / 1.5, 6, 32)))
+        middles = np.median(core, axis=0) + way * (half + far[:, None])
         boxes = np.concatenate([middles - half, middles + half], axis=1)
-        free = room.free(boxes)
-        if not free.any():
+        edges = np.clip(core[None], boxes[:, None, :2], boxes[:, None, 2:])
+        gaps = np.sqrt(((edges - core) ** 2).sum(axis=2))
+        cost = np.where(room.free(boxes) & (gaps.min(axis=1) < LONGEST), gaps.min(axis=1) + 0.25 * far, np.inf)
+        chosen = int(cost.argmin())
+        if np.isinf(cost[chosen]):
             continue
-        chosen = int(free.argmax())  # the nearest, for the distances rise
         room.taken.append(boxes[chosen])
-        nearest = members[((members - middles[chosen]) ** 2).sum(axis=1).argmin()]
-        edge = np.clip(nearest, boxes[chosen, :2], boxes[chosen, 2:])
-        if np.hypot(*(nearest - edge)) > radius + 8:
+        nearest = core[gaps[chosen].argmin()]
+        edge = edges[chosen, gaps[chosen].argmin()]
+        if gaps[chosen].min() > radius + 8:
             ax.plot(*np.transpose([edge, nearest]), color=QUIET, linewidth=0.7, zorder=3)
         x, y = middles[chosen].tolist()
         title = ax.text(x, y, cluster.name, ha="center", va="center", fontsize=points, color=INK, zorder=4)
         title.set_fontweight("bold")
+
+
+def _dense_part(members: Array, side: float) -> Array:
+    """Return the documents around the place where most of them lie, at most a few hundred."""
+    cells = ((members - members.min(axis=0)) / side).astype(int)
+    counts = np.zeros(cells.max(axis=0) + 1)
+    np.add.at(counts, tuple(cells.T), 1.0)
+    around = np.where(counts > 0, uniform_filter(counts, 3, mode="constant"), 0.0)
+    parts, _ = label(around >= CORE * around.max(), structure=np.ones((3, 3)))
+    part_of = parts[tuple(cells.T)]
+    core = members[part_of == parts[np.unravel_index(around.argmax(), around.shape)]]
+    return core[:: max(1, len(core) // 300)]
 
 
 _draw.plot.register(Run, document_map)

@@ -27,7 +27,7 @@ __all__ = ["report_html", "write_report"]
 # In the order in which they are read; they share one scope.
 SCRIPTS = (
     "base.js", "palette.js", "model.js", "branches.js", "replay.js", "edits.js",
-    "edit_bar.js", "moving.js", "statements.js", "glyphs.js", "contours.js", "points.js",
+    "edit_bar.js", "moving.js", "statements.js", "glyphs.js", "contours.js", "points.js", "room.js",
     "names.js", "map.js", "gestures.js", "search.js", "filters.js", "documents.js", "reading.js", "legend.js",
     "found.js", "tree.js", "cuts.js", "cluster_table.js", "cards.js", "charts.js", "heatmap.js", "counts.js",
     "trends.js", "oddities.js", "results.js", "pictures.js", "link.js", "main.js",

@@ -1,4 +1,4 @@
-"""Colours of groups: a hue for every branch of the tree, a shade of it for every group, neighbours far apart.
+"""Colours of groups: one for every group, neighbours on the map and in the legend far apart.
 
 How far two colours are apart is measured as people see them, with usual and with each kind of colour-blind eyes, on
 the light and on the dark page; the nearest of these counts.
@@ -9,22 +9,30 @@ from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.spatial import cKDTree
 
 from .._array import Array
-from ..persist import Branch, Run
+from ..persist import Run
 from .places import places_of
 
 Mark = tuple[int, int]  # a hue, and percents of the page's ground (of its ink, if negative) that are mixed into it
 
-# Of the light and the dark page, as in colours.css: eight hues that can be told apart with any kind of colour vision.
+# Of the light and the dark page, as in colours.css: twenty hues that can be told apart with any kind of colour vision;
+# the first eight and the first fourteen more easily.
 HUES = (
-    ("#7f5fe0", "#9b9ffc"), ("#870830", "#d0433b"), ("#7ea214", "#bfeb53"), ("#d76a92", "#fcb0b1"),
-    ("#9e5e10", "#c6930c"), ("#0aa1d4", "#2ae2fc"), ("#601597", "#9f50c9"), ("#39607a", "#6e7f88"),
+    ("#0e4647", "#79fbfe"), ("#5b067d", "#dca6e1"), ("#7f6358", "#e38c50"), ("#fb57b8", "#8b5e7a"),
+    ("#bc8f1f", "#fde60e"), ("#3399fe", "#1694e8"), ("#7c0c04", "#ec1631"), ("#2a35c7", "#634af0"),
+    ("#555b02", "#5c7b13"), ("#1b8f7e", "#19c698"), ("#9a2579", "#af25a9"), ("#8a9e7b", "#c1da9d"),
+    ("#2e68a6", "#889eb3"), ("#628500", "#88d62e"), ("#b5190b", "#d56e7d"), ("#4760ff", "#747fc1"),
+    ("#7d53d5", "#8d5dd2"), ("#6c9aab", "#12d0fe"), ("#d71663", "#fec2cd"), ("#b682d5", "#d164f1"),
 )  # fmt: skip
 INK, STAGE = ("#1b2025", "#e9ebec"), ("#ffffff", "#161b1f")
-ORDER = (0, 4, 5, 1, 2, 6, 3, 7)  # hues of branches: those of neighbours in the tree look least alike
+FIRST = (8, 14, 20)  # of the hues, those taken for so many groups
 SHADES = (0, -40, 38, -22, 20, -50, 50, -31, 29)
-NEAR, APART = 6, 0.05  # groups on the map from which a group must differ, and how much
+NEXT, NEAR = 3, 6  # groups on the map from which a group must differ most, and from which it must
+APART, FAR_APART = 0.15, 0.25  # colours are not alike from here on: to all eyes, to usual ones
+LOOKED_AT, AROUND = 20_000, 8  # documents, and their neighbours, by which groups that touch are found
+SWAPPED = 200  # colours at most among which two groups change places
 
 # Machado, Oliveira & Fernandes 2009: full protanopia, deuteranopia and tritanopia, in linear RGB.
 _VISION = np.array([
@@ -51,7 +59,7 @@ def hex_of(mark: Mark, *, dark: bool = False) -> str:
     --------
     >>> from grampus.report.colours import hex_of
     >>> hex_of((0, 0)), hex_of((0, 50)), hex_of((0, 0), dark=True)
-    ('#7f5fe0', '#bbb1f3', '#9b9ffc')
+    ('#0e4647', '#859e9e', '#79fbfe')
     """
     linear = np.clip(np.linalg.inv(_LMS) @ (np.linalg.inv(_LAB) @ _mixed(mark, dark)) ** 3, 0.0, 1.0)
     value = np.where(linear <= 0.0031308, 12.92 * linear, 1.055 * linear ** (1 / 2.4) - 0.055)
@@ -60,19 +68,16 @@ def hex_of(mark: Mark, *, dark: bool = False) -> str:
 
 def differences(marks: Sequence[Mark]) -> Array:
     """Return how far each colour is from each other to the eyes that see it least, of shape (m, m)."""
-    points = np.array([_seen(mark) for mark in marks])
-    return np.asarray(np.sqrt(((points[:, None] - points[None]) ** 2).sum(axis=3)).min(axis=2))
+    return np.asarray(_by_eyes(marks).min(axis=2))
 
 
 def level_marks(run: Run, labels: NDArray[np.integer], count: int) -> list[Mark]:
     """Return a mark for every group of a partition of a run."""
-    return group_marks(labels, count, places_of(run.layout.coordinates).at, run.evidence.tree, run.evidence.leaves)
+    return group_marks(labels, count, places_of(run.layout.coordinates).at)
 
 
-def group_marks(
-    labels: NDArray[np.integer], count: int, places: Array, tree: Sequence[Branch], leaves: NDArray[np.integer]
-) -> list[Mark]:
-    """Return a mark for every group: eight groups have eight hues; of more, those of one branch share a hue.
+def group_marks(labels: NDArray[np.integer], count: int, places: Array) -> list[Mark]:
+    """Return a mark for every group: up to twenty have hues of their own; of more, some have shades of one hue.
 
     Parameters
     ----------
@@ -81,61 +86,68 @@ def group_marks(
         Number of groups.
     places : array of shape (n, 2)
         Where the documents are drawn.
-    tree, leaves
-        Of the run.
     """
-    branch_of = _branches(labels, count, tree, leaves)
+    hues = next((first for first in FIRST if count <= first), FIRST[-1])
+    rounds = 1 if count <= hues else -(-count // hues) + 1  # one more than needed, to choose from
+    palette = [(hue, shade) for shade in SHADES[:rounds] for hue in range(hues)]
+    options = np.arange(hues * rounds) % len(palette)
+    close = np.zeros((len(options), len(options)))  # what is not needed goes to groups that are close to none
+    close[:count, :count] = _closeness(labels, count, places)
+    seen = _by_eyes(palette)
+    # To usual eyes (every fourth) colours of one hue look alike though they differ in lightness.
+    alike = np.maximum(1 - seen.min(axis=2) / APART, 0) ** 4
+    alike += 0.1 * np.maximum(1 - seen[:, :, ::4].min(axis=2) / FAR_APART, 0) ** 2
+    chosen = options[_spread(close, alike[np.ix_(options, options)])]
+    return [palette[option] for option in chosen[:count].tolist()]
+
+
+def _closeness(labels: NDArray[np.integer], count: int, places: Array) -> Array:
+    """Return how much each two groups must differ: by how they touch on the map, and as successors in the legend."""
     sizes = np.bincount(labels[labels >= 0], minlength=count)
+    some = np.flatnonzero(labels >= 0)
+    some = some[:: -(-len(some) // LOOKED_AT) or 1]
+    touching = np.zeros((count, count))
+    if len(some) > 1:
+        beside = cKDTree(places[some]).query(places[some], min(AROUND + 1, len(some)))[1][:, 1:]
+        np.add.at(touching, (np.repeat(labels[some], beside.shape[1]), labels[some][beside].ravel()), 1.0)
+    np.fill_diagonal(touching, 0.0)
+    close = 3.0 * touching / np.maximum(touching.sum(axis=1, keepdims=True), 1.0)
     middles = np.array([np.median(places[labels == c], axis=0) if sizes[c] else (9.0, 9.0) for c in range(count)])
     far = ((middles[:, None] - middles[None]) ** 2).sum(axis=2)
-    near = [set(np.argsort(row, kind="stable")[: NEAR + 1].tolist()) for row in far]
-    palette = [(hue, shade) for shade in SHADES for hue in range(len(HUES))]
-    apart, number = _table(), {mark: place for place, mark in enumerate(palette)}
-    marks: dict[int, Mark] = {}
-    used = dict.fromkeys(palette, 0)
-    for c in sorted(range(count), key=lambda c: (-sizes[c], c)):
-        wanted = ORDER[branch_of[c]] if branch_of[c] >= 0 else -1
-        if count <= len(HUES):
-            free = [hue for hue in ORDER if not used[hue, 0]]
-            mark = (wanted if wanted in free else free[0], 0)
-        else:
-            beside = [number[marks[other]] for other in marks if other in near[c] or c in near[other]]
-            clear = {one: float(apart[number[one], beside].min(initial=1.0)) for one in palette}
-            mark = max(palette, key=lambda one: (min(clear[one], APART), -used[one], one[0] == wanted, clear[one]))
-        marks[c] = mark
-        used[mark] += 1
-    return [marks[c] for c in range(count)]
+    rank = far.argsort(axis=1, kind="stable").argsort(axis=1, kind="stable")
+    close += np.where(rank <= NEAR, np.where(rank <= NEXT, 1.0, 0.3), 0.002)
+    following = np.arange(count - 1)
+    close[following, following + 1] += 1.0
+    close = close + close.T
+    np.fill_diagonal(close, 0.0)
+    return close
 
 
-def _branches(
-    labels: NDArray[np.integer], count: int, tree: Sequence[Branch], leaves: NDArray[np.integer]
-) -> list[int]:
-    """Return which of eight branches with about as many groups each holds most of every group; −1 for none."""
-    inside = (labels >= 0) & (leaves >= 0)
-    if len(tree) < 2 or not inside.any():
-        return [-1] * count
-    shares = np.zeros((len(tree), count))
-    np.add.at(shares, (leaves[inside], labels[inside]), 1.0)
-    for branch in sorted(tree, key=lambda one: -one.index):  # children come after their parents
-        if branch.parent >= 0:
-            shares[branch.parent] += shares[branch.index]
-    shares /= np.maximum(np.bincount(labels[labels >= 0], minlength=count), 1)
-    root = next(branch.index for branch in tree if branch.parent < 0)
-    parts = [root]
-    while len(parts) < len(HUES):
-        divisible = [part for part in parts if tree[part].children and shares[part].sum() > 1.0]
-        if not divisible:
+def _spread(close: Array, alike: Array) -> NDArray[np.intp]:
+    """Give every group a colour so that those which are close are little alike: one by one, then by swaps."""
+    count = len(close)
+    chosen = np.zeros(count, dtype=np.intp)
+    free, done = np.ones(count, dtype=bool), np.zeros(count, dtype=bool)
+    for group in np.argsort(-close.sum(axis=1), kind="stable").tolist():
+        beside = np.flatnonzero(done & (close[group] > 0.1))
+        cost = np.where(free, close[group, beside] @ alike[chosen[beside]], np.inf)
+        chosen[group] = int(cost.round(9).argmin())
+        free[chosen[group]], done[group] = False, True
+    for _ in range(4 * count if count <= SWAPPED else 0):
+        cost = close @ alike[chosen][:, chosen]  # of a group in the colour of another
+        own = np.diag(cost)
+        change = cost + cost.T - own[:, None] - own + 2 * close * (alike[chosen][:, chosen] - alike[0, 0])
+        one, other = np.unravel_index(int(change.round(9).argmin()), change.shape)
+        if change[one, other] > -1e-9:
             break
-        most = max(divisible, key=lambda part: (shares[part].sum(), -part))
-        place = parts.index(most)
-        parts[place : place + 1] = tree[most].children
-    parts = parts[: len(HUES)]
-    return [int(shares[parts, c].argmax()) if shares[parts, c].any() else -1 for c in range(count)]
+        chosen[[one, other]] = chosen[[other, one]]
+    return chosen
 
 
-@cache
-def _table() -> Array:
-    return differences([(hue, shade) for shade in SHADES for hue in range(len(HUES))])
+def _by_eyes(marks: Sequence[Mark]) -> Array:
+    """Return how far each colour is from each other to eight kinds of eyes and pages, of shape (m, m, 8)."""
+    points = np.array([_seen(mark) for mark in marks])
+    return np.asarray(np.sqrt(((points[:, None] - points[None]) ** 2).sum(axis=3)))
 
 
 def _mixed(mark: Mark, dark: bool) -> Array:
@@ -150,6 +162,7 @@ def _oklab(colour: str) -> Array:
     return np.asarray(_LAB @ np.cbrt(_LMS @ linear))
 
 
+@cache
 def _seen(mark: Mark) -> Array:
     """Return the colour in Oklab as eight kinds of eyes and pages show it, of shape (8, 3)."""
     seen = []

@@ -59,9 +59,10 @@ class Page:
         """What distance means on the map."""
         laid_out = self.run.layout.representatives
         placed = f" {laid_out:,} documents were laid out, the others placed beside those they resemble most."
+        groups = " Distances between groups mean little. Pale dots lie between two groups."
         return (
-            "Each dot is a document; neighbours are similar. Distances between groups mean little. Pale dots lie "
-            f"between two groups.{placed if laid_out else ''}"
+            f"Each dot is a document; neighbours are similar.{groups if self.run.n_clusters > 1 else ''}"
+            f"{placed if laid_out else ''}"
         )
 
     @property

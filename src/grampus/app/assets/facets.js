@@ -5,13 +5,8 @@ const facets = []; // [{name, bin: document → bin, bins: [{name}], chosen: Set
 let tableNote = ""; // why columns of the table are missing
 
 function categoryFacet(name, values, codes) {
-  const sizes = new Uint32Array(values.length);
-  for (const code of codes) sizes[code] += 1;
-  const order = [...sizes.keys()].sort((a, b) => sizes[b] - sizes[a] || a - b);
-  const rank = new Uint32Array(values.length);
-  order.forEach((code, place) => {
-    rank[code] = Math.min(place, MOST_BARS);
-  });
+  const { order } = frequencies(codes, values.length);
+  const rank = ranks(order, MOST_BARS);
   const bins = order.slice(0, MOST_BARS).map((code) => values[code] || "(none)");
   if (order.length > MOST_BARS) bins.push(`${order.length - MOST_BARS} others`);
   return { name, bin: Uint32Array.from(codes, (code) => rank[code]), bins, chosen: new Set(), wide: false };
@@ -61,15 +56,9 @@ function facetBar(facet, place, number, value, most) {
     facet.last = place;
     applyFacets();
   };
-  const bar = el("span", { class: "facet-bar", "aria-hidden": "true" });
-  bar.style.setProperty("--share", most ? value / most : 0);
+  const bar = barOf(most ? value / most : 0, null, "facet-bar");
   const inside = facet.wide ? [] : [el("span", { class: "facet-name", dir: "auto" }, facet.bins[place]), el("span", { class: "number" }, whole.format(value))];
-  return el(
-    "button",
-    { type: "button", id: `facet-${number}-${place}`, "aria-pressed": String(chosen), "aria-label": words, title: words, onclick: press },
-    bar,
-    inside,
-  );
+  return buttonOf([bar, ...inside], press, { id: `facet-${number}-${place}`, "aria-pressed": String(chosen), "aria-label": words, title: words });
 }
 
 function facetBox(facet, number) {
@@ -83,7 +72,7 @@ function facetBox(facet, number) {
   return el(
     "section",
     { class: facet.wide ? "facet wide" : "facet", "aria-label": facet.name },
-    el("h3", {}, facet.name, facet.chosen.size ? el("button", { type: "button", id: `facet-${number}-all`, onclick: clear }, "All") : null),
+    el("h3", {}, facet.name, facet.chosen.size ? buttonOf("All", clear, { id: `facet-${number}-all` }) : null),
     el("div", { class: "facet-bars" }, facet.bins.map((_, place) => facetBar(facet, place, number, counts[place], most))),
     edges ? el("p", { class: "facet-edges quiet", "aria-hidden": "true" }, edges.map((text) => el("span", {}, text))) : null,
   );

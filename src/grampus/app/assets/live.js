@@ -115,7 +115,7 @@ function take(answer) {
   }
   const shown = levels[state.level].name;
   const wasOwn = isOwnLevel();
-  const [labelsBefore, marksBefore] = [ownLabels, (marksOfLevels[data.level] ??= marksAt(levels[data.level]))];
+  const [labelsBefore, marksBefore] = [ownLabels, marksOf(data.level)];
   levels.splice(0, levels.length, ...answer.levels.map((level) => ({ ...level, labels: unpack(level.labels, "u32") })));
   for (const name of ["level", "heatmap", "copies", "copiesFound", "odd", "oddFound", "tree"]) data[name] = answer[name];
   certainty.set(Float32Array.from(unpack(answer.certainty, "u16"), (value) => value / 65535));

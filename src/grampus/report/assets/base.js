@@ -21,6 +21,45 @@ function draw(tag, attributes = {}, ...children) {
   return fill(document.createElementNS(SVG, tag), attributes, children);
 }
 
+const buttonOf = (words, onclick, attributes = {}) => el("button", { type: "button", ...attributes, onclick }, words);
+
+// A bar as long as a share of the whole.
+function barOf(share, mark, kind = "meter") {
+  const bar = el("span", { class: kind, "aria-hidden": "true" });
+  bar.style.setProperty("--share", share);
+  if (mark) bar.style.setProperty("--tint", paintOf(mark));
+  return bar;
+}
+
+const rowName = ({ mark, name }) => el("span", { class: "row-name" }, glyph(mark, 11), el("span", { dir: "auto" }, name));
+
+// A table that scrolls by itself; heads are elements, as are the rows.
+function tableIn(words, heads, rows, attributes = { class: "counts" }, ...before) {
+  const table = el("table", attributes, before, el("thead", {}, el("tr", {}, heads)), el("tbody", {}, rows));
+  return el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": words }, table);
+}
+
+// How often each of so many codes occurs, and the codes from the most frequent on.
+function frequencies(codes, many) {
+  const sizes = new Uint32Array(many);
+  for (const code of codes) sizes[code] += 1;
+  return { sizes, order: [...sizes.keys()].sort((a, b) => sizes[b] - sizes[a] || a - b) };
+}
+
+// The place of every code among the most frequent; the others share the last.
+function ranks(order, most) {
+  const rank = new Uint32Array(order.length);
+  order.forEach((code, place) => (rank[code] = Math.min(place, most)));
+  return rank;
+}
+
+// Say for a moment on a button what came of it.
+function sayOn(button, words, milliseconds) {
+  const before = button.textContent;
+  button.textContent = words;
+  setTimeout(() => (button.textContent = before), milliseconds);
+}
+
 const whole = new Intl.NumberFormat("en-GB");
 const count = (value, word) => `${whole.format(value)} ${word}${value === 1 ? "" : "s"}`;
 const percent = (value) => `${Math.round(value * 100)}%`;

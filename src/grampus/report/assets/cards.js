@@ -4,8 +4,7 @@ const cardButtons = []; // further buttons of a card: functions of its group
 let renaming = -1;
 
 function meter(name, value, words) {
-  const bar = el("span", { class: "meter wide", "aria-hidden": "true" });
-  bar.style.setProperty("--share", clamp(value, 0, 1));
+  const bar = barOf(clamp(value, 0, 1), null, "meter wide");
   return el("div", { class: "measure" }, el("dt", {}, name), el("dd", {}, el("span", {}, words), bar));
 }
 
@@ -37,11 +36,7 @@ function measures(group) {
 function termList(group) {
   if (group.none) return el("p", { class: "quiet" }, "These documents belong to no cluster.");
   if (!group.terms.length)
-    return el(
-      "p",
-      { class: "quiet" },
-      group.size ? "No word sets this cluster apart." : "No document is left in this cluster.",
-    );
+    return el("p", { class: "quiet" }, group.size ? "No word sets this cluster apart." : "No document is left in this cluster.");
   const top = group.terms[0][1] || 1;
   return el(
     "ul",
@@ -79,8 +74,8 @@ function nameOf(group) {
     "form",
     { class: "rename", onsubmit: (event) => event.preventDefault() },
     field,
-    el("button", { type: "button", class: "strong", onclick: () => finish(true) }, "Save"),
-    el("button", { type: "button", onclick: () => finish(false) }, "Cancel"),
+    buttonOf("Save", () => finish(true), { class: "strong" }),
+    buttonOf("Cancel", () => finish(false)),
   );
 }
 
@@ -94,16 +89,7 @@ function startRenaming(group) {
 
 function documentList(title, places, open) {
   if (!places.length) return null;
-  return el(
-    "details",
-    { open },
-    el("summary", {}, title),
-    el(
-      "ol",
-      { class: "documents" },
-      places.slice(0, 5).map((i) => el("li", {}, documentLine(i))),
-    ),
-  );
+  return el("details", { open }, el("summary", {}, title), documentLines(places.slice(0, 5)));
 }
 
 function card(group) {
@@ -119,23 +105,12 @@ function card(group) {
   pick.checked = chosenToMerge.has(group.first);
   const body = el(
     "article",
-    {
-      class: "card",
-      "data-cluster": group.first,
-      "aria-labelledby": renaming === group.first ? null : `name-${group.first}`,
-    },
+    { class: "card", "data-cluster": group.first, "aria-labelledby": renaming === group.first ? null : `name-${group.first}` },
     el("header", {}, glyph(group.mark, 18), nameOf(group)),
     group.words.length ? el("p", { class: "card-words", dir: "auto" }, group.words.join(", ")) : null,
-    el(
-      "p",
-      { class: "card-size" },
-      el("b", {}, whole.format(group.size)),
-      ` ${group.size === 1 ? "document" : "documents"} · ${percent(share)}`,
-    ),
+    el("p", { class: "card-size" }, el("b", {}, whole.format(group.size)), ` ${group.size === 1 ? "document" : "documents"} · ${percent(share)}`),
     termList(group),
-    group.phrases.length
-      ? el("p", { class: "phrases quiet", dir: "auto" }, group.phrases.map((phrase) => `“${phrase}”`).join(" · "))
-      : null,
+    group.phrases.length ? el("p", { class: "phrases quiet", dir: "auto" }, group.phrases.map((phrase) => `“${phrase}”`).join(" · ")) : null,
     group.sentence ? el("blockquote", { class: "sentence", dir: "auto" }, group.sentence) : null,
     measures(group),
     documentList("Central documents", group.central, true),
@@ -143,22 +118,9 @@ function card(group) {
     el(
       "footer",
       {},
-      el(
-        "button",
-        {
-          type: "button",
-          onclick: () => {
-            showGroup(group);
-          },
-        },
-        "Show on the map",
-      ),
-      group.none
-        ? null
-        : el("button", { type: "button", id: `rename-${group.first}`, onclick: () => startRenaming(group) }, "Rename"),
-      !group.none && isOwnLevel() && partsIn(group) > 1
-        ? el("button", { type: "button", id: `split-${group.first}`, onclick: () => splitCluster(group, 2) }, "Split")
-        : null,
+      buttonOf("Show on the map", () => showGroup(group)),
+      group.none ? null : buttonOf("Rename", () => startRenaming(group), { id: `rename-${group.first}` }),
+      !group.none && isOwnLevel() && partsIn(group) > 1 ? buttonOf("Split", () => splitCluster(group, 2), { id: `split-${group.first}` }) : null,
       cardButtons.map((make) => make(group)),
       realGroups().length > 1 && !group.none && isOwnLevel() ? el("label", { class: "check" }, pick, el("span", {}, "merge")) : null,
     ),
@@ -174,8 +136,7 @@ function selectGroup(group) {
 
 function showGroup(group) {
   selectGroup(group);
-  byId("map").scrollIntoView({ behavior: still() ? "auto" : "smooth" });
-  points.focus({ preventScroll: true });
+  goToMap();
 }
 
 function showMergeBar() {
@@ -186,34 +147,14 @@ function showMergeBar() {
     return;
   }
   const words = chosen.map((group) => shorten(group.name, 30)).join(" + ");
+  const clear = (then) => () => {
+    chosenToMerge.clear();
+    then();
+  };
   bar.replaceChildren(
     el("span", {}, chosen.length === 1 ? `Choose one more cluster to merge with ${words}.` : `Merge ${words}?`),
-    chosen.length > 1
-      ? el(
-          "button",
-          {
-            type: "button",
-            class: "strong",
-            id: "merge",
-            onclick: () => {
-              chosenToMerge.clear();
-              merge(chosen);
-            },
-          },
-          `Merge ${chosen.length} clusters`,
-        )
-      : null,
-    el(
-      "button",
-      {
-        type: "button",
-        onclick: () => {
-          chosenToMerge.clear();
-          showCards();
-        },
-      },
-      "Cancel",
-    ),
+    chosen.length > 1 ? buttonOf(`Merge ${chosen.length} clusters`, clear(() => merge(chosen)), { class: "strong", id: "merge" }) : "",
+    buttonOf("Cancel", clear(showCards)),
   );
 }
 

@@ -11,20 +11,12 @@ function clusterTable(groups) {
     el(
       "tr",
       {},
-      el("th", { scope: "row" }, el("span", { class: "row-name" }, glyph(group.mark, 11), el("span", { dir: "auto" }, group.name))),
+      el("th", { scope: "row" }, rowName(group)),
       el("td", { class: "number" }, whole.format(group.size)),
       el("td", { class: "number" }, group.stability === null ? "–" : percent(group.stability)),
       el("td", { class: "number" }, group.cohesion === null ? "–" : digits(group.cohesion, 2)),
       el("td", { dir: "auto" }, group.terms.slice(0, 8).map(([term]) => term).join(", ")),
     );
-  return el(
-    "div",
-    { class: "scroll", tabindex: 0, role: "region", "aria-label": "Table of the clusters" },
-    el(
-      "table",
-      { class: "counts" },
-      el("thead", {}, el("tr", {}, heads.map((head, i) => el("th", { scope: "col", class: i > 0 && i < 4 ? "number" : "" }, head)))),
-      el("tbody", {}, groups.map(row)),
-    ),
-  );
+  const titles = heads.map((head, i) => el("th", { scope: "col", class: i > 0 && i < 4 ? "number" : "" }, head));
+  return tableIn("Table of the clusters", titles, groups.map(row));
 }

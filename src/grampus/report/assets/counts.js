@@ -3,14 +3,9 @@ const MOST_VALUES = 14;
 
 function labelCounts() {
   if (!column) return;
-  const sizes = new Uint32Array(column.values.length);
-  for (const code of column.codes) sizes[code] += 1;
-  const order = [...sizes.keys()].sort((a, b) => sizes[b] - sizes[a] || a - b);
+  const { order } = frequencies(column.codes, column.values.length);
   const shown = order.slice(0, MOST_VALUES);
-  const place = new Int32Array(column.values.length).fill(shown.length);
-  shown.forEach((code, at) => {
-    place[code] = at;
-  });
+  const place = ranks(order, MOST_VALUES);
   const wide = shown.length + (order.length > shown.length ? 1 : 0);
   const table = state.groups.map(() => new Uint32Array(wide));
   for (let i = 0; i < data.n; i += 1) table[labels[i]][place[column.codes[i]]] += 1;
@@ -28,44 +23,20 @@ function labelCounts() {
     return el(
       "tr",
       {},
-      el(
-        "th",
-        { scope: "row" },
-        el("span", { class: "row-name" }, glyph(group.mark, 11), el("span", { dir: "auto" }, group.name)),
-      ),
+      el("th", { scope: "row" }, rowName(group)),
       [...table[g]].map((value) => cell(value, group.size)),
       el("td", { class: "reading", dir: "auto" }, group.size ? `${percent(share)} ${heads[most]}` : "empty"),
     );
   });
+  const titles = [
+    el("th", { scope: "col" }, "cluster"),
+    ...heads.map((head) => el("th", { scope: "col", class: "number", dir: "auto" }, shorten(head, 22))),
+    el("th", { scope: "col" }, "mostly"),
+  ];
+  const rest = order.length > shown.length ? ` The ${shown.length} most frequent of ${order.length} values; the others are counted together.` : "";
   byId("label-counts").replaceChildren(
-    el(
-      "div",
-      { class: "scroll", tabindex: 0, role: "region", "aria-label": `Documents by cluster and ${column.name}` },
-      el(
-        "table",
-        { class: "counts" },
-        el(
-          "thead",
-          {},
-          el(
-            "tr",
-            {},
-            el("th", { scope: "col" }, "cluster"),
-            heads.map((head) => el("th", { scope: "col", class: "number", dir: "auto" }, shorten(head, 22))),
-            el("th", { scope: "col" }, "mostly"),
-          ),
-        ),
-        el("tbody", {}, rows),
-      ),
-    ),
-    el(
-      "p",
-      { class: "quiet" },
-      "Darker cells hold a larger share of their row.",
-      order.length > shown.length
-        ? ` The ${shown.length} most frequent of ${order.length} values; the others are counted together.`
-        : "",
-    ),
+    tableIn(`Documents by cluster and ${column.name}`, titles, rows),
+    el("p", { class: "quiet" }, `Darker cells hold a larger share of their row.${rest}`),
   );
 }
 
@@ -94,12 +65,12 @@ function periods(low, high) {
   return {
     word: step === 7 ? "week" : "day",
     index: (d) => Math.floor((d - low) / step),
-    name: (i) =>
-      day(low + i * step)
-        .toISOString()
-        .slice(0, 10),
+    name: (i) => day(low + i * step).toISOString().slice(0, 10),
   };
 }
+
+const rowDrawing = (wide, words, parts) =>
+  draw("svg", { viewBox: `0 0 ${wide} 1`, preserveAspectRatio: "none", role: "img", "aria-label": words }, parts);
 
 function timeRows() {
   if (!days) return;
@@ -134,17 +105,8 @@ function timeRows() {
     return el(
       "div",
       { class: "time-row" },
-      el("span", { class: "row-name" }, glyph(group.mark, 11), el("span", { dir: "auto" }, group.name)),
-      draw(
-        "svg",
-        {
-          viewBox: `0 0 ${wide} 1`,
-          preserveAspectRatio: "none",
-          role: "img",
-          "aria-label": `${group.name}: most documents in ${name(peak)}, ${table[g][peak]}`,
-        },
-        bars,
-      ),
+      rowName(group),
+      rowDrawing(wide, `${group.name}: most documents in ${name(peak)}, ${table[g][peak]}`, bars),
     );
   });
   byId("time-rows").replaceChildren(
@@ -154,13 +116,7 @@ function timeRows() {
       "div",
       { class: "time-row axis" },
       el("span"),
-      el(
-        "span",
-        { class: "time-axis" },
-        el("span", {}, name(0)),
-        el("span", {}, wide > 2 ? name(Math.floor(wide / 2)) : ""),
-        el("span", {}, wide > 1 ? name(wide - 1) : ""),
-      ),
+      el("span", { class: "time-axis" }, [name(0), wide > 2 ? name(Math.floor(wide / 2)) : "", wide > 1 ? name(wide - 1) : ""].map((words) => el("span", {}, words))),
     ),
   );
 }

@@ -35,29 +35,20 @@ const excerptOf = (text) =>
 function documentLine(i, extra = null) {
   const [call, rest] = callAndRest(documentWords(i));
   const group = groupOfDocument(i);
-  const line = el(
-    "button",
-    {
-      type: "button",
-      class: "document",
-      "data-document": i,
-      onclick: () => {
-        openDocument(i);
-      },
-    },
-    glyph(group.mark, 11),
-    el(
-      "span",
-      { class: "document-words" },
-      el("span", { class: "document-title", dir: "auto" }, shorten(call, 140)),
-      rest ? el("span", { class: "document-text", dir: "auto" }, excerptOf(rest)) : null,
-      extra,
-    ),
+  const words = el(
+    "span",
+    { class: "document-words" },
+    el("span", { class: "document-title", dir: "auto" }, shorten(call, 140)),
+    rest ? el("span", { class: "document-text", dir: "auto" }, excerptOf(rest)) : null,
+    extra,
   );
+  const line = buttonOf([glyph(group.mark, 11), words], () => openDocument(i), { class: "document", "data-document": i });
   line.addEventListener("pointerenter", () => ring(i));
   line.addEventListener("pointerleave", () => ring(-1));
   return line;
 }
+
+const documentLines = (some) => el("ol", { class: "documents" }, some.map((i) => el("li", {}, documentLine(i))));
 
 function openDocument(i) {
   listing.open = i;
@@ -69,9 +60,8 @@ function openDocument(i) {
 }
 
 function breakdown(chosen) {
-  const sizes = new Uint32Array(state.groups.length);
-  for (const i of chosen) sizes[labels[i]] += 1;
-  const order = [...sizes.keys()].filter((g) => sizes[g]).sort((a, b) => sizes[b] - sizes[a]);
+  const { sizes, order: all } = frequencies(chosen.map((i) => labels[i]), state.groups.length);
+  const order = all.filter((g) => sizes[g]);
   const bar = el(
     "div",
     { class: "stack", "aria-hidden": "true" },
@@ -82,17 +72,10 @@ function breakdown(chosen) {
       return part;
     }),
   );
-  const words = order
-    .slice(0, 4)
-    .map((g) =>
-      el(
-        "li",
-        {},
-        glyph(state.groups[g].mark, 9),
-        ` ${shorten(state.groups[g].name, 32)} `,
-        el("b", {}, whole.format(sizes[g])),
-      ),
-    );
+  const words = order.slice(0, 4).map((g) => {
+    const { mark, name } = state.groups[g];
+    return el("li", {}, glyph(mark, 9), ` ${shorten(name, 32)} `, el("b", {}, whole.format(sizes[g])));
+  });
   const more = order.length > 4 ? el("li", {}, `and ${order.length - 4} more`) : null;
   return [bar, el("ul", { class: "breakdown" }, words, more)];
 }
@@ -102,57 +85,28 @@ function showDocuments() {
   const chosen = active();
   const parts = [];
   if (listing.open >= 0) parts.push(wholeDocument(listing.open));
-  if (!chosen) {
-    listing.order = [];
-    parts.push(
-      el(
-        "p",
-        { class: "empty" },
-        "Search, click a cluster, or draw a box or a loop on the map: the documents come here.",
-      ),
-    );
-  } else {
-    listing.order = [];
-    for (let i = 0; i < data.n; i += 1) if (chosen[i]) listing.order.push(i);
-    listing.order.sort((a, b) => certainty[b] - certainty[a] || a - b);
+  listing.order = chosenDocuments().sort((a, b) => certainty[b] - certainty[a] || a - b);
+  if (!chosen) parts.push(el("p", { class: "empty" }, "Search, click a cluster, or draw a box or a loop on the map: the documents come here."));
+  else {
     const what = [state.matches ? "found" : "", state.filtered ? "filtered" : "", state.selected ? state.selectedAs : ""].filter(Boolean).join(", ");
     parts.push(
       el(
         "div",
         { class: "listed" },
-        el(
-          "p",
-          {},
-          el("strong", { id: "listed-count" }, count(listing.order.length, "document")),
-          what ? ` ${what}` : "",
-        ),
-        el("button", { type: "button", id: "list-csv", onclick: () => saveTable(listing.order) }, "CSV"),
-        el("button", { type: "button", id: "clear", onclick: clearAll }, "Clear"),
+        el("p", {}, el("strong", { id: "listed-count" }, count(listing.order.length, "document")), what ? ` ${what}` : ""),
+        buttonOf("CSV", () => saveTable(listing.order), { id: "list-csv" }),
+        buttonOf("Clear", clearAll, { id: "clear" }),
       ),
       ...breakdown(listing.order),
       ...[movingBar()].filter(Boolean),
-      el(
-        "ol",
-        { class: "documents" },
-        listing.order.slice(0, listing.shown).map((i) => el("li", {}, documentLine(i))),
-      ),
+      documentLines(listing.order.slice(0, listing.shown)),
     );
-    if (listing.order.length > listing.shown) {
-      parts.push(
-        el(
-          "button",
-          {
-            type: "button",
-            class: "more",
-            onclick: () => {
-              listing.shown += PAGEFUL;
-              showDocuments();
-            },
-          },
-          `Show ${Math.min(PAGEFUL, listing.order.length - listing.shown)} more`,
-        ),
-      );
-    }
+    const more = () => {
+      listing.shown += PAGEFUL;
+      showDocuments();
+    };
+    const left = listing.order.length - listing.shown;
+    if (left > 0) parts.push(buttonOf(`Show ${Math.min(PAGEFUL, left)} more`, more, { class: "more" }));
   }
   panel.replaceChildren(...parts);
   const tab = byId("tab-documents");

@@ -18,10 +18,8 @@ function applyFilters() {
 const dayOf = (text) => (text ? Math.round(Date.parse(`${text}T00:00:00Z`) / 864e5) : null);
 
 function labelFilter() {
-  const sizes = new Uint32Array(column.values.length);
-  for (const code of column.codes) sizes[code] += 1;
-  const order = [...sizes.keys()].sort((a, b) => sizes[b] - sizes[a] || a - b).slice(0, 200);
-  const options = order.map((code) => el("option", { value: code }, shorten(column.values[code] || "(none)", 40)));
+  const { order } = frequencies(column.codes, column.values.length);
+  const options = order.slice(0, 200).map((code) => el("option", { value: code }, shorten(column.values[code] || "(none)", 40)));
   return el(
     "label",
     { class: "choose" },

@@ -9,28 +9,16 @@ const MIXED = [0, "weak", "mixed"];
 
 function foundLine(group) {
   const most = Math.max(1, ...state.groups.map(({ size }) => size));
-  const bar = el("span", { class: "meter", "aria-hidden": "true" });
-  bar.style.setProperty("--share", group.size / most);
-  bar.style.setProperty("--tint", paintOf(group.mark));
   const sure = group.mixed ? MIXED : group.stability === null ? null : SURE.find(([least]) => group.stability >= least);
-  return el(
-    "li",
-    { class: "found-line" },
-    el(
-      "button",
-      { type: "button", class: "found-button", onclick: () => showGroup(group) },
-      glyph(group.mark, 13),
-      el(
-        "span",
-        { dir: "auto" },
-        el("span", { class: "found-name" }, group.name),
-        el("span", { class: "found-words", title: group.words.join(", ") }, group.words.join(", ")),
-      ),
-      el("span", { class: "number" }, whole.format(group.size)),
-      el("span", { class: `found-sure ${sure?.[1] ?? ""}`, title: sure?.[2] }, el("span", {}, sure ? sure[2] : "")),
-      bar,
-    ),
-  );
+  const words = group.words.join(", ");
+  const parts = [
+    glyph(group.mark, 13),
+    el("span", { dir: "auto" }, el("span", { class: "found-name" }, group.name), el("span", { class: "found-words", title: words }, words)),
+    el("span", { class: "number" }, whole.format(group.size)),
+    el("span", { class: `found-sure ${sure?.[1] ?? ""}`, title: sure?.[2] }, el("span", {}, sure ? sure[2] : "")),
+    barOf(group.size / most, group.mark),
+  ];
+  return el("li", { class: "found-line" }, buttonOf(parts, () => showGroup(group), { class: "found-button" }));
 }
 
 function showFound() {
@@ -40,11 +28,8 @@ function showFound() {
 
 function levelButton(level, place) {
   const real = level.clusters.filter((cluster) => !cluster.none).length;
-  return el(
-    "button",
-    { type: "button", "data-level": place, "aria-pressed": String(place === state.level), onclick: () => setLevel(place) },
-    `${level.name} ${whole.format(real)}`,
-  );
+  const attributes = { "data-level": place, "aria-pressed": String(place === state.level) };
+  return buttonOf(`${level.name} ${whole.format(real)}`, () => setLevel(place), attributes);
 }
 
 function showLevels() {

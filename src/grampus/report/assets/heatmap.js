@@ -88,60 +88,25 @@ function showHeatmap() {
     readout.textContent = `Mean similarity, ${both}: ${say(mean(one, other))}`;
   });
   const sides = el("div", { class: "block-names" });
-  const table = el("div", {
-    class: "scroll",
-    tabindex: 0,
-    role: "region",
-    "aria-label": "Mean similarities of the clusters",
-  });
+  const means = el("details");
   const name = () => {
     const { groups } = groupsAt(data.level);
-    const marks = (marksOfLevels[data.level] ??= marksAt(levels[data.level]));
+    const marks = marksOf(data.level);
     for (const group of groups) group.mark = group.none ? OTHER : (marks[group.first] ?? markOf(group.first));
     blocks = order.map((cluster) => groups[cluster < foundCount ? nowOf(cluster) : groups.length - 1] ?? { name: "(gone)", none: true, mark: OTHER });
     shown = [...new Set(blocks)];
     pool();
     sides.replaceChildren(
       ...blocks.map(({ mark, name: words }, block) => {
-        const line = el(
-          "span",
-          {},
-          glyph(mark, 10),
-          el("span", { class: "block-name", dir: "auto" }, words),
-        );
+        const line = el("span", {}, glyph(mark, 10), el("span", { class: "block-name", dir: "auto" }, words));
         line.style.flexGrow = bounds[block + 1] - bounds[block];
         return line;
       }),
     );
-    table.replaceChildren(
-      el(
-        "table",
-        {},
-        el("caption", {}, "Mean similarity of the documents shown, by cluster"),
-        el(
-          "thead",
-          {},
-          el(
-            "tr",
-            {},
-            el("th", { scope: "col" }, "cluster"),
-            shown.map((other) => el("th", { scope: "col", class: "number" }, shorten(other.name, 18))),
-          ),
-        ),
-        el(
-          "tbody",
-          {},
-          shown.map((one) =>
-            el(
-              "tr",
-              {},
-              el("th", { scope: "row" }, one.name),
-              shown.map((other) => el("td", { class: "number" }, say(mean(one, other)))),
-            ),
-          ),
-        ),
-      ),
-    );
+    const titles = ["cluster", ...shown.map((other) => shorten(other.name, 18))].map((words, i) => el("th", { scope: "col", class: i ? "number" : null }, words));
+    const row = (one) => el("tr", {}, el("th", { scope: "row" }, one.name), shown.map((other) => el("td", { class: "number" }, say(mean(one, other)))));
+    const caption = el("caption", {}, "Mean similarity of the documents shown, by cluster");
+    means.replaceChildren(el("summary", {}, "The means as a table"), tableIn("Mean similarities of the clusters", titles, shown.map(row), {}, caption));
   };
   const scale = el(
     "div",
@@ -151,19 +116,7 @@ function showHeatmap() {
     el("span", {}, `${digits(high, 2)} and more`),
   );
   byId("heatmap").replaceChildren(
-    el(
-      "div",
-      { class: "heat" },
-      sides,
-      el("div", { class: "heat-canvas" }, canvas, lines),
-      el(
-        "div",
-        { class: "heat-foot" },
-        scale,
-        readout,
-        el("details", {}, el("summary", {}, "The means as a table"), table),
-      ),
-    ),
+    el("div", { class: "heat" }, sides, el("div", { class: "heat-canvas" }, canvas, lines), el("div", { class: "heat-foot" }, scale, readout, means)),
   );
   paint();
   Object.assign(heat, { paint, name });

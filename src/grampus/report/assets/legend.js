@@ -2,18 +2,10 @@
 const NAMES = { cluster: "cluster", cut: "cut of the tree", label: "label", certainty: "certainty" };
 
 function startColours() {
-  const usable = [
-    "cluster",
-    data.tree ? "cut" : null,
-    column ? "label" : null,
-    clusterCount > 1 ? "certainty" : null,
-  ].filter(Boolean);
+  const usable = ["cluster", data.tree && "cut", column && "label", clusterCount > 1 && "certainty"].filter(Boolean);
   const chooser = byId("colour");
-  chooser.replaceChildren(
-    ...usable.map((name) =>
-      el("option", { value: name }, name === "label" ? `label: ${shorten(column.name, 30)}` : NAMES[name]),
-    ),
-  );
+  const wordsOf = (name) => (name === "label" ? `label: ${shorten(column.name, 30)}` : NAMES[name]);
+  chooser.replaceChildren(...usable.map((name) => el("option", { value: name }, wordsOf(name))));
   chooser.addEventListener("change", () => setColour(chooser.value));
 }
 
@@ -27,26 +19,13 @@ function showLegend() {
   const most = Math.max(1, ...state.categories.map((category) => category.size));
   const lines = state.categories.map((category, place) => {
     const chosen = state.selectedAs === legendWords(category) && state.selected !== null;
-    const bar = el("span", { class: "meter", "aria-hidden": "true" });
-    bar.style.setProperty("--share", category.size / most);
-    bar.style.setProperty("--tint", paintOf(category.mark));
-    return el(
-      "li",
-      {},
-      el(
-        "button",
-        {
-          type: "button",
-          class: "legend-line",
-          "aria-pressed": String(chosen),
-          onclick: () => toggle(place, category),
-        },
-        glyph(category.mark, 13),
-        el("span", { class: "legend-name", dir: "auto" }, category.name),
-        el("span", { class: "number" }, whole.format(category.size)),
-        bar,
-      ),
-    );
+    const parts = [
+      glyph(category.mark, 13),
+      el("span", { class: "legend-name", dir: "auto" }, category.name),
+      el("span", { class: "number" }, whole.format(category.size)),
+      barOf(category.size / most, category.mark),
+    ];
+    return el("li", {}, buttonOf(parts, () => toggle(place, category), { class: "legend-line", "aria-pressed": String(chosen) }));
   });
   const intro =
     state.colourBy === "certainty"

@@ -70,16 +70,8 @@ function startLink() {
   byId("copy-link").addEventListener("click", async () => {
     shownAddress = `#view?${viewNow()}`;
     location.replace(shownAddress);
-    const button = byId("copy-link");
-    try {
-      await navigator.clipboard.writeText(location.href);
-      button.textContent = "Copied";
-    } catch {
-      button.textContent = "It is in the address bar";
-    }
-    setTimeout(() => {
-      button.textContent = "Link to this view";
-    }, 2500);
+    const copied = await navigator.clipboard.writeText(location.href).then(() => true, () => false);
+    sayOn(byId("copy-link"), copied ? "Copied" : "It is in the address bar", 2500);
   });
   const open = () => {
     if (!location.hash.startsWith("#view?") || location.hash === shownAddress) return;

@@ -4,14 +4,11 @@ function startCopy() {
     const text = byId("command").textContent;
     try {
       await navigator.clipboard.writeText(text);
-      byId("copy").textContent = "Copied";
+      sayOn(byId("copy"), "Copied", 1500);
     } catch {
       getSelection().selectAllChildren(byId("command"));
-      byId("copy").textContent = "Selected";
+      sayOn(byId("copy"), "Selected", 1500);
     }
-    setTimeout(() => {
-      byId("copy").textContent = "Copy";
-    }, 1500);
   });
 }
 

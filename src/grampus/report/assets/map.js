@@ -92,6 +92,11 @@ function goTo(i) {
   refresh();
 }
 
+function goToMap() {
+  byId("map").scrollIntoView({ behavior: still() ? "auto" : "smooth" });
+  points.focus({ preventScroll: true });
+}
+
 // The map with its search over the whole window, and back.
 function setFull(on) {
   if (byId("map").classList.contains("full") === on) return;
@@ -124,17 +129,7 @@ function startMap() {
   new ResizeObserver(() => {
     if (resize()) paint();
   }).observe(points); // paints at once, for a resized canvas is blank
-  for (const [id, action] of [
-    ["zoom-in", () => zoom(1.6)],
-    ["zoom-out", () => zoom(1 / 1.6)],
-    [
-      "zoom-all",
-      () => {
-        showAll();
-        refresh();
-      },
-    ],
-  ]) {
-    byId(id).addEventListener("click", action);
-  }
+  byId("zoom-in").addEventListener("click", () => zoom(1.6));
+  byId("zoom-out").addEventListener("click", () => zoom(1 / 1.6));
+  byId("zoom-all").addEventListener("click", keys[0]);
 }

@@ -110,6 +110,14 @@ function active() {
   return masks[0].map((one, i) => (one && masks.every((mask) => mask[i]) ? 1 : 0));
 }
 
+// The same as a list.
+function chosenDocuments() {
+  const chosen = active();
+  const found = [];
+  if (chosen) for (let i = 0; i < data.n; i += 1) if (chosen[i]) found.push(i);
+  return found;
+}
+
 function select(test, words, by = null) {
   state.selected = test && new Uint8Array(data.n);
   if (test) for (let i = 0; i < data.n; i += 1) state.selected[i] = test(i) ? 1 : 0;
@@ -132,16 +140,9 @@ const MOST = 40; // categories of a label column; the rest is "other"
 const colourings = {
   cluster: () => [(i) => labels[i], state.groups.map(({ name, mark, words }) => ({ name, mark, words }))],
   label: () => {
-    const sizes = new Uint32Array(column.values.length);
-    for (const code of column.codes) sizes[code] += 1;
-    const order = [...sizes.keys()].sort((a, b) => sizes[b] - sizes[a] || a - b);
-    const rank = new Uint32Array(order.length);
-    order.forEach((code, place) => {
-      rank[code] = Math.min(place, MOST);
-    });
-    const categories = order
-      .slice(0, MOST)
-      .map((code, place) => ({ name: column.values[code] || "(none)", mark: markOf(place) }));
+    const { order } = frequencies(column.codes, column.values.length);
+    const rank = ranks(order, MOST);
+    const categories = order.slice(0, MOST).map((code, place) => ({ name: column.values[code] || "(none)", mark: markOf(place) }));
     if (order.length > MOST) categories.push({ name: "other", mark: OTHER });
     return [(i) => rank[column.codes[i]], categories];
   },

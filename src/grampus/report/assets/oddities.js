@@ -9,10 +9,7 @@ function listed(items, few, attributes) {
     event.target.remove();
     items[few].querySelector("button")?.focus();
   };
-  return [
-    body,
-    items.length > few ? el("button", { type: "button", class: "more", onclick: more }, `Show ${whole.format(items.length - few)} more`) : null,
-  ];
+  return [body, items.length > few ? buttonOf(`Show ${whole.format(items.length - few)} more`, more, { class: "more" }) : null];
 }
 
 function copiesItem([members, similarity]) {
@@ -24,7 +21,7 @@ function copiesItem([members, similarity]) {
     { class: "copies" },
     el("p", { class: "copies-head" }, el("strong", {}, count(members.length, "document")), ` similarity ${similarity?.toFixed(3) ?? "–"} or more${apart}`),
     listed(all, FEW_COPIES, {}),
-    el("button", { type: "button", class: "copies-select", onclick: () => selectCopies(members) }, "Show on the map"),
+    buttonOf("Show on the map", () => selectCopies(members), { class: "copies-select" }),
   );
 }
 
@@ -32,8 +29,7 @@ function selectCopies(members) {
   const chosen = new Set(members);
   select((i) => chosen.has(i), `${count(members.length, "near-copy").replace("copys", "copies")}`);
   openTab("documents");
-  byId("map").scrollIntoView({ behavior: still() ? "auto" : "smooth" });
-  points.focus({ preventScroll: true });
+  goToMap();
 }
 
 function oddItem([i, score]) {
@@ -44,21 +40,11 @@ function oddItem([i, score]) {
 const ofAll = (shown, found) => (found > shown ? ` (${whole.format(shown)} of ${whole.format(found)})` : "");
 
 function showOddities() {
-  const copies = data.copies.map(copiesItem);
-  const odd = data.odd.map(oddItem);
+  const part = (title, items, found, few, id, none) =>
+    el("div", {}, el("h3", {}, `${title}${ofAll(items.length, found)}`), items.length ? listed(items, few, { id }) : el("p", { class: "quiet" }, none));
   byId("oddity-lists").replaceChildren(
-    el(
-      "div",
-      {},
-      el("h3", {}, `Near-copies${ofAll(copies.length, data.copiesFound)}`),
-      copies.length ? listed(copies, 6, { id: "copies" }) : el("p", { class: "quiet" }, "No two documents are nearly the same."),
-    ),
-    el(
-      "div",
-      {},
-      el("h3", {}, `Outliers${ofAll(odd.length, data.oddFound)}`),
-      odd.length ? listed(odd, 12, { id: "odd" }) : el("p", { class: "quiet" }, "No document stands out from its cluster."),
-    ),
+    part("Near-copies", data.copies.map(copiesItem), data.copiesFound, 6, "copies", "No two documents are nearly the same."),
+    part("Outliers", data.odd.map(oddItem), data.oddFound, 12, "odd", "No document stands out from its cluster."),
   );
 }
 

@@ -1,5 +1,5 @@
-// Colours of groups: eight hues that people with any kind of colour vision can tell apart, each in several shades.
-const HUES = 8;
+// Colours of groups: twenty hues that people with any kind of colour vision can tell apart, each in several shades.
+const HUES = 20;
 const SHADES = [0, -40, 38, -22, 20, -50, 50, -31, 29]; // percent of ink (negative) or ground in a hue
 const STEPS = 8; // of the scale from unsure to sure
 const OTHER = { name: "other" };
@@ -17,10 +17,8 @@ const paintOf = ({ name, hue, shade }) =>
 const marksOfLevels = [];
 const marksAt = (level) => (level.marks ?? []).map(([hue, shade]) => ({ hue, shade }));
 
-function familyMark(cluster) {
-  marksOfLevels[state.level] ??= marksAt(levels[state.level]);
-  return marksOfLevels[state.level][cluster] ?? markOf(cluster);
-}
+const marksOf = (place) => (marksOfLevels[place] ??= marksAt(levels[place]));
+const familyMark = (cluster) => marksOf(state.level)[cluster] ?? markOf(cluster);
 
 const probe = el("span", { hidden: true });
 const dab = el("canvas", { width: 1, height: 1 }).getContext("2d", { willReadFrequently: true });

@@ -40,14 +40,13 @@ function showAll() {
   view.whole = true; // until it is moved
 }
 
-// What the buttons cover, above and below, in device pixels.
+// What the buttons and the hint cover, above and below, in device pixels.
 function findEdges() {
   const stage = byId("stage").getBoundingClientRect();
-  const [tools, out] = [".stage-tools", ".stage-out"].map((name) => document.querySelector(name).getBoundingClientRect());
-  const hint = byId("wheel-hint").getBoundingClientRect();
-  view.hint = [hint.left - stage.left, hint.top - stage.top, hint.right - stage.left, hint.bottom - stage.top].map((v) => v * view.ratio);
+  const [tools, ...low] = [".stage-tools", ".stage-out", "#wheel-hint"].map((name) => document.querySelector(name).getBoundingClientRect());
+  const below = low.filter(({ top, height }) => height && top - stage.top > stage.height / 2).map(({ top }) => stage.bottom - top);
   view.top = (tools.bottom - stage.top) * view.ratio;
-  view.bottom = (out.top - stage.top > stage.height / 2 ? stage.bottom - out.top : 0) * view.ratio;
+  view.bottom = Math.max(0, ...below) * view.ratio;
 }
 
 function radius() {

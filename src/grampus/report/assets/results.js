@@ -73,9 +73,5 @@ function saveTable(order) {
 }
 
 function startResults() {
-  byId("save-csv").addEventListener("click", () => {
-    const chosen = active();
-    const everyone = Array.from({ length: data.n }, (_, i) => i);
-    saveTable(chosen ? everyone.filter((i) => chosen[i]) : everyone);
-  });
+  byId("save-csv").addEventListener("click", () => saveTable(active() ? chosenDocuments() : Array.from({ length: data.n }, (_, i) => i)));
 }

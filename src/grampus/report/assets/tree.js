@@ -27,9 +27,9 @@ function largestCluster(part) {
 // A part takes the mark of its largest cluster; where two want the same, the smaller takes another shade.
 function partMarks(parts) {
   const { branches: at } = levels[state.level];
-  const shown = isOwnLevel() ? [] : (marksOfLevels[state.level] ??= marksAt(levels[state.level]));
+  const shown = isOwnLevel() ? [] : marksOf(state.level);
   if (shown.length && parts.every(({ base }) => at.includes(base))) return parts.map(({ base }) => shown[at.indexOf(base)]);
-  const own = (marksOfLevels[data.level] ??= marksAt(levels[data.level]));
+  const own = marksOf(data.level);
   const taken = new Map();
   const marks = [];
   for (const place of [...parts.keys()].sort((a, b) => parts[b].size - parts[a].size)) {

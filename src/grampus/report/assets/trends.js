@@ -35,8 +35,8 @@ function shareRows(table, name) {
     return el(
       "div",
       { class: "share-row" },
-      el("span", { class: "row-name" }, glyph(group.mark, 11), el("span", { dir: "auto" }, group.name)),
-      draw("svg", { viewBox: `0 0 ${wide} 1`, preserveAspectRatio: "none", role: "img", "aria-label": words }, draw("title", {}, words), lines),
+      rowName(group),
+      rowDrawing(wide, words, [draw("title", {}, words), ...lines]),
     );
   });
   return [
