@@ -26,11 +26,7 @@ def check_matrix(x: Any, name: str = "X", *, rows: int = 1) -> Any:
     """
     from sklearn.utils import check_array
 
-    if isinstance(x, (list, tuple)) and x and all(isinstance(item, str) for item in x):
-        raise InputError(
-            f"{name} must be a matrix of numbers; got a list of strings. Turn texts into weighted terms first "
-            "(grampus.text), or use a string kernel such as 'spectrum(4)'."
-        )
+    refuse_texts(x, name)
     try:
         least = {"ensure_min_samples": rows, "ensure_min_features": 1}
         x = check_array(x, accept_sparse="csr", dtype=list(FLOATS), order="C", input_name=name, **least)
@@ -48,6 +44,15 @@ def check_matrix(x: Any, name: str = "X", *, rows: int = 1) -> Any:
         x = x.copy()
         x.sum_duplicates()
     return x
+
+
+def refuse_texts(x: Any, name: str = "X") -> None:
+    """Raise where there are texts in place of numbers."""
+    if isinstance(x, (list, tuple)) and x and all(isinstance(item, str) for item in x):
+        raise InputError(
+            f"{name} must be a matrix of numbers; got a list of strings. Give them to DocumentClusterer, turn them "
+            "into weighted terms first (TermVectorizer), or use a string kernel such as 'spectrum(4)'."
+        )
 
 
 def check_vectors(x: Any, name: str = "X", *, rows: int = 1) -> Any:

@@ -57,6 +57,47 @@ def test_trends_by_a_column_fit_80_columns(saved, capsys):
     assert _by_value(shares, ["the air"]) == [["the air", 4, ("Sea birds: 75% (30%–95%)", "Ships: 25% (5%–70%)")]]
 
 
+@pytest.mark.parametrize("by", ["year", "day"])
+def test_trends_over_time_fit_80_columns(capsys, by):
+    texts = [*SEA, *AIR, "boat harbour dock crane"] * 3
+    lines = [json.dumps({"text": text, "date": f"{2000 + n}-05-17"}) for n, text in enumerate(texts)]
+    Path("b.jsonl").write_text("\n".join(lines))
+    answer(capsys, "cluster", "b.jsonl", "-k", "2", "--no-stability", "--meaning", "off", "--out", "run")
+    _, out, _ = answer(capsys, "trends", "run", "--by", by)
+    rows = [line for line in out.splitlines() if line.startswith("│")]
+    assert len(rows) == 12  # a line for each of the last periods
+    assert rows[-1].split("│")[1].strip() == ("2026" if by == "year" else "2026-05-17")
+    assert max(map(len, out.splitlines())) <= 80
+    assert "15 more; --results FILE writes all of them." in out
+
+
+def test_edited_clusters_come_by_size_in_every_table(saved, capsys):
+    from grampus.persist import Run, trends
+
+    answer(
+        capsys,
+        "cluster",
+        "a.jsonl",
+        "-k",
+        "4",
+        "--no-stability",
+        "--meaning",
+        "off",
+        "--label",
+        "label",
+        "--out",
+        "run",
+    )
+    answer(capsys, "edit", "run", "--merge", "2,3,1")
+    run = Run.load("run")
+    sizes = run.to_frame("clusters")["size"]
+    assert sizes.tolist() == sorted(sizes, reverse=True)
+    assert [sizes[cluster.number] for cluster in run.evidence.clusters] == [one.size for one in run.evidence.clusters]
+    assert [one.cluster for one in trends(run, "label")][:2] == sizes.index.tolist() == [1, 0]
+    _, out, _ = answer(capsys, "evaluate", "run", "--json")
+    assert json.loads(out)["clusters"] == [1, 0]
+
+
 def test_evaluate_says_what_its_figures_mean(saved, capsys):
     _, out, _ = answer(capsys, "evaluate", "run")
     for name, meaning in (("NMI", "0 nothing, 1 everything"), ("ARI", "0 by chance"), ("VI", "0 is best")):

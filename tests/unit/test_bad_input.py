@@ -50,6 +50,11 @@ def test_what_is_not_a_finite_matrix_is_refused(kernel, bad, message):
         parse_kernel(kernel).gram(bad)
 
 
+def test_an_estimator_of_numbers_says_where_texts_go():
+    with pytest.raises(InputError, match=r"got a list of strings\. Give them to DocumentClusterer"):
+        KernelKMeans(2).fit(["whale song", "bird nest"])
+
+
 @pytest.mark.parametrize("kernel", KERNELS[:5])
 def test_sparse_nan_is_refused(kernel):
     bad = sp.csr_array(np.array([[1.0, 0.0], [np.nan, 2.0], [1.0, 1.0]]))

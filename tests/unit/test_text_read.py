@@ -729,7 +729,7 @@ def test_a_fifo_is_not_waited_for(tmp_path):
     [
         ({"source": 3}, "source must be a path"),
         ({"source": b"bytes"}, "source must be a path"),
-        ({"source": "absent.csv"}, "must be a readable file"),
+        ({"source": "absent.csv"}, "There is no file or folder .*absent.csv"),
         ({"source": "absent\0.csv"}, "zero byte"),
         ({"source": "absent", "format": "folder"}, "must be a folder"),
         ({"source": io.StringIO("x"), "format": "lines"}, "binary mode"),

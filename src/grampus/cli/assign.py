@@ -67,15 +67,15 @@ def assign(options: Options) -> None:
         shown = [[*row[:2], row[2] or "", *more] for row, *more in zip(rows[:SHOWN], sure, marks, strict=False)]
         out.print(table(columns, shown, f"{number_of(len(rows), 'document')} assigned"))
         if len(rows) > SHOWN:
-            out.print(f"… and {len(rows) - SHOWN} more; --results FILE writes all of them.")
+            out.print(f"… and {len(rows) - SHOWN:,} more; --results FILE writes all of them.")
         unknown = int((~found.known).sum())
         if unknown:
             verb = "has" if unknown == 1 else "have"
             notes(out, [f"{number_of(unknown, 'document')} {verb} no word that the run knows: in no cluster."])
         unlike = int((found.unlike & found.known).sum())
         if unlike:
-            way = "left in no cluster" if options.outliers else "in the nearest cluster; --outliers leaves them out"
+            way = "Left in no cluster" if options.outliers else "Put in the nearest cluster; --outliers leaves out such"
             are = "is" if unlike == 1 else "are"
-            notes(out, [f"{number_of(unlike, 'document')} {are} unlike anything in the run: {way}."])
+            notes(out, [f"{number_of(unlike, 'document')} {are} unlike anything in the run. {way}."])
         notes(out, corpus.notes)
         say(out, f"Again: {repeat_line()}")

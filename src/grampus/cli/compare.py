@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from .command import argument, command, repeat_line
 from .options import OutputOptions, ResultOptions
-from .show import console, one_step, print_json, progress_bars, say, table
+from .show import console, number_of, one_step, print_json, progress_bars, say, table
 from .types import RUN
 
 if TYPE_CHECKING:
@@ -58,13 +58,13 @@ def compare(options: Options) -> None:
             [f"{a} {_name(old, a)}", f"{b} {_name(new, b)}", count, "stays" if same else "moves"]
             for a, b, count, same in found.flows[:SHOWN]
         ]
-        title = f"{found.shared} documents in both runs, {found.stayed} stay"
+        title = f"{number_of(found.shared, 'document')} in both runs; in the same cluster: {found.stayed:,}"
         out.print(table(("from", "to", ">documents", ""), cells, title))
         if len(found.flows) > SHOWN:
             rest = sum(count for _, _, count, _ in found.flows[SHOWN:])
-            out.print(f"{len(found.flows) - SHOWN} smaller flows of {rest} documents are not shown; --json has all.")
+            out.print(f"… and {number_of(rest, 'document')} in smaller flows; --json has all.")
         if found.only_old or found.only_new:
-            out.print(f"{found.only_old} only in the old run, {found.only_new} only in the new one.")
+            out.print(f"Only in the old run: {found.only_old:,}; only in the new one: {found.only_new:,}.")
         out.print(f"Agreement: NMI {found.nmi:.3f}, ARI {found.ari:.3f}")
         say(out, f"Again: {repeat_line()}")
 

@@ -10,7 +10,7 @@ import click
 
 from .command import argument, command, names_of, refuse, repeat_line
 from .options import OutputOptions, SourceOptions
-from .show import console, pair, print_json, progress_bars, say, table
+from .show import console, number_of, pair, print_json, progress_bars, say, table
 from .types import RUN
 
 if TYPE_CHECKING:
@@ -55,14 +55,14 @@ def evaluate(options: Options) -> None:
     labels, classes = [label for label, _ in pairs], [name for _, name in pairs]
     counts = metrics.contingency_table(classes, labels)
     scores = {name: getattr(metrics, name)(counts) for name in SCORES}
-    clusters, cells = sorted(set(labels)), Counter(pairs)
+    clusters, cells = [cluster for cluster, _ in Counter(sorted(labels)).most_common()], Counter(pairs)
     rows = {name: [cells[cluster, name] for cluster in clusters] for name in sorted(set(classes))}
     if options.output.as_json:
         value = {"documents": len(labels), "scores": scores, "table": rows, "command": repeat_line()}
         print_json({**value, "clusters": clusters})
     elif not options.output.quiet:
         out = console()
-        out.print(_table(rows, clusters, out.width, f"{len(labels)} documents with a class"))
+        out.print(_table(rows, clusters, out.width, f"{number_of(len(labels), 'document')} with a class"))
         for name, score in scores.items():
             called, meaning = SCORES[name]
             pair(out, f"{called:9} {score:.3f}", meaning, 18)

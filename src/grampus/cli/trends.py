@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING
 
 from .command import argument, command, option, repeat_line
 from .options import OutputOptions, ResultOptions
-from .show import console, print_json, progress_bars, say, table
+from .show import console, number_of, pair, print_json, progress_bars, say, table
 from .types import RUN
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from rich.console import Console
 
     from ..persist import Run
     from ..persist.trends import Share
@@ -63,19 +65,43 @@ def trends(options: Options) -> None:
         shown = periods[-SHOWN:] if options.by in TIMES else periods[:SHOWN]
         held = {(one.period, one.cluster): one for one in shares}
         clusters = list(dict.fromkeys((one.cluster, one.name) for one in shares))
-        lines = [
-            [cluster if cluster >= 0 else "–", name, *(_cell(held[period, cluster]) for period in shown)]
-            for cluster, name in clusters
-        ]
         title = f"Share of the documents by {options.by}, with 95 % intervals"
         needed = max(len(name) for _, name in clusters) + sum(max(len(period), 13) + 3 for period in shown) + 9
-        if needed <= out.width or options.by in TIMES:
+        if needed <= out.width:
+            lines = [
+                [_number(cluster), name, *(_cell(held[period, cluster]) for period in shown)]
+                for cluster, name in clusters
+            ]
             out.print(table((">#", "name", *(f">{period}" for period in shown)), lines, title))
-        else:
+        elif options.by not in TIMES:
             out.print(table((options.by, ">documents", "clusters (share)"), _by_value(shares, shown), title))
+        else:
+            _by_time(out, options.by, held, shown, clusters)
         if len(periods) > len(shown):
             out.print(f"{len(periods) - len(shown)} more; --results FILE writes all of them.")
         say(out, f"Again: {repeat_line()}")
+
+
+def _by_time(
+    out: Console, by: str, held: dict[tuple[str, int], Share], shown: Sequence[str], clusters: list[tuple[int, str]]
+) -> None:
+    """Print a row for every period and a column for each of the largest clusters that fit, without intervals."""
+    fit = clusters[: max(1, (out.width - max(map(len, (*shown, by))) - 17) // 7)]
+    lines = [
+        [period, held[period, fit[0][0]].total, *(f"{held[period, cluster].share:.0%}" for cluster, _ in fit)]
+        for period in shown
+    ]
+    columns = (by, ">documents", *(f">{_number(cluster)}" for cluster, _ in fit))
+    out.print(table(columns, lines, f"Shares by {by}; columns are clusters"))
+    for cluster, name in fit:
+        pair(out, f"{_number(cluster):>3}", name, 5)
+    if len(fit) < len(clusters):
+        out.print(f"{number_of(len(clusters) - len(fit), 'smaller cluster')} left out.")
+    out.print("95 % intervals: in a wider terminal, or by --results FILE.")
+
+
+def _number(cluster: int) -> str:
+    return str(cluster) if cluster >= 0 else "–"
 
 
 def _by_value(shares: Sequence[Share], shown: Sequence[str]) -> list[list[object]]:

@@ -8,7 +8,7 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import validate_data
 
 from .._array import is_sparse
-from .._check import FLOATS
+from .._check import FLOATS, refuse_texts
 from ..errors import InputError
 from ..gram import Gram
 from ..kernels import Kernel, parse_kernel
@@ -35,6 +35,7 @@ class KernelEstimator(ClusterMixin, BaseEstimator):
             return X  # inputs by name, which the kernel checks
         if isinstance(X, tuple) and self.kernel_.is_precomputed:
             return X  # similarities and self-similarities of new documents
+        refuse_texts(X)
         return validate_data(self, X, reset=reset, accept_sparse="csr", dtype=list(FLOATS))
 
     def _options(self, *names: str) -> dict[str, Any]:

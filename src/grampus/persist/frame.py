@@ -47,7 +47,7 @@ def _levels(run: Any, index: Any) -> Parts:
 
 
 def _clusters(run: Any, _: Any) -> Parts:
-    clusters = run.evidence.clusters
+    clusters = sorted(run.evidence.clusters, key=lambda cluster: -cluster.size)
     columns: dict[str, Any] = {
         "name": [cluster.name for cluster in clusters],
         "words": [", ".join(cluster.words) for cluster in clusters],
@@ -56,7 +56,7 @@ def _clusters(run: Any, _: Any) -> Parts:
     }
     for name in ("cohesion", "alike", "separation", "nearest", "stability"):
         columns[name] = [getattr(cluster, name) for cluster in clusters]
-    return columns, range(len(clusters)), "cluster"
+    return columns, [cluster.number for cluster in clusters], "cluster"
 
 
 def _tree(run: Any, _: Any) -> Parts:

@@ -108,7 +108,8 @@ def trends(run: Run, by: str = "year", values: Sequence[str] | None = None) -> t
     Returns
     -------
     tuple of Share
-        By period in order, or by value with the most frequent first; documents without one are left out.
+        By period in order, or by value with the most frequent first, then by the size of the cluster; documents without
+        one are left out.
 
     Examples
     --------
@@ -133,10 +134,11 @@ def trends(run: Run, by: str = "year", values: Sequence[str] | None = None) -> t
     timed = by in PERIODS and values is None
     order = sorted(counts) if timed else sorted(counts, key=lambda value: (-int(counts[value].sum()), value))
     names = [cluster.name for cluster in run.evidence.clusters]
+    largest = sorted(range(k), key=lambda cluster: -run.evidence.clusters[cluster].size)
     shares = []
     for value in order:
         total = int(counts[value].sum())
-        for cluster in (*range(k), *([-1] if run.n_unassigned else [])):
+        for cluster in (*largest, *([-1] if run.n_unassigned else [])):
             count = int(counts[value][cluster])
             low, high = wilson(count, total)
             name = names[cluster] if cluster >= 0 else "no cluster"
@@ -155,5 +157,6 @@ def _values(run: Run, by: str) -> list[str | None]:
     if by == "label":
         raise InputError("by='label' needs labels; the run has none. Recreate it with a column of labels.")
     known = [*(PERIODS if documents.dates is not None else ()), *(["label"] if documents.classes is not None else ())]
-    held = ", ".join(known) or "(none: the run has no dates and no labels)"
-    raise InputError(f"by must be one of {held}; got {by!r}.")
+    if not known:
+        raise InputError(f"by={by!r} needs dates or labels; the run has neither. Recreate it with a column of them.")
+    raise InputError(f"by must be one of {', '.join(known)}; got {by!r}.")

@@ -121,11 +121,15 @@ def _refuse_unreadable(X: Any) -> None:
         raise InputError("X must have an order, that of the labels; got a set. Give sorted(X) and keep it.")
     if isinstance(X, np.ndarray) and X.dtype.kind == "S":
         _refuse_kinds(X.ravel().tolist())
+    if isinstance(X, np.ndarray) and X.dtype.kind in "UT" and X.ndim > 1 and X.shape[1:] != (1,):
+        raise InputError(f"X must have one text for each document; got texts of shape {X.shape}. Give one column.")
 
 
 def _refuse_kinds(values: Iterable[Any]) -> None:
-    """Raise for bytes and paths among texts."""
+    """Raise for bytes, paths and lists of words among texts."""
     for number, value in enumerate(values):
+        if isinstance(value, list | tuple) and any(isinstance(word, str) for word in value):
+            raise InputError(f"X must be texts; number {number} is a list. Join its words first: ' '.join(words).")
         if isinstance(value, bytes | bytearray):
             raise InputError(f"X must be texts; number {number} is bytes. Decode them first: text.decode('utf-8').")
         if isinstance(value, PathLike):

@@ -29,6 +29,8 @@ def open_source(path: str | os.PathLike[str]) -> IO[bytes]:
     try:
         return open_regular(path)
     except OSError as error:
+        if isinstance(error, FileNotFoundError):
+            raise CorpusError(f"There is no file or folder {quoted(os.fspath(path))}.") from error
         reason = quoted(error.strerror)
         raise CorpusError(f"{quoted(os.fspath(path))} must be a readable file ({reason}).") from error
 

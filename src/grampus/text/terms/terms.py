@@ -375,6 +375,8 @@ class Terms(TransformerMixin, BaseEstimator):
         low, high = (df if _is_count(df) else df * n for df in (self.min_df, self.max_df))
         chosen = np.flatnonzero((frequency >= max(low, 1)) & (frequency <= high))
         if not len(chosen):
+            if not frequency.any():
+                raise InputError("at least one term must remain; no document has a usable word. Check stop_words.")
             raise InputError(
                 f"at least one term must remain; none of {np.count_nonzero(frequency)} is in {low:g} to "
                 f"{high:g} of the {n} documents. Lower min_df, raise max_df, or check stop_words and tokenizer."
