@@ -135,6 +135,7 @@ def test_assign_marks_what_fits_nothing(saved, capsys):
     Path("new.txt").write_text("qxzv wrbl\nwhale sea ocean\n")
     _, out, _ = answer(capsys, "assign", "run", "new.txt")
     rows = [line for line in out.splitlines() if line.startswith("│")]
+    assert rows[0].split("│")[2].strip() == "–"
     assert "no: no known word" in rows[0]
     assert rows[1].split("│")[5].strip() in ("yes", "no: unlike all")
 

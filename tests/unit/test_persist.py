@@ -18,8 +18,9 @@ import numpy as np
 import pytest
 
 from grampus import DocumentClusterer
+from grampus.documents import update_run
 from grampus.errors import RunError
-from grampus.persist import Run, folder
+from grampus.persist import Edit, Run, folder
 from grampus.persist.schema import read_as
 from grampus.report import report_html
 from grampus.text import Texts
@@ -89,6 +90,24 @@ def test_a_model_saved_by_the_first_version_assigns_documents():
     assert model.labels_.tolist() == [0, 0, 0, 1, 1, 1]
     assert model.predict(["a whale", "the nest"]).tolist() == [0, 1]
     assert model.effort.n_splits == 50
+
+
+def test_a_run_of_0_2_is_read_edited_assigned_to_and_updated(tmp_path):
+    """model-2: 60 texts on three topics, clustered and renamed by the command of 0.2.0."""
+    run = Run.load(GOLDEN / "model-2")
+    assert [one.name for one in run.evidence.clusters] == ["First", "sailor, harbour, ocean", "signal, train, engine"]
+    assert np.bincount(run.level_labels("fine")).tolist() == sorted(np.bincount(run.level_labels("fine")), reverse=True)
+    assert run.undone().evidence.clusters[0].name == "wing, bird, wind"
+    model = DocumentClusterer.of_run(run)
+    new = ["whales and ships in the ocean", "the train left the station", "a bird on its nest"]
+    assert model.predict(new).tolist() == [1, 2, 0]
+    run = update_run(run.edited(Edit("merge", (1, 2))), new)
+    run.save(tmp_path / "run")
+    again = Run.load(tmp_path / "run")
+    assert [(one.name, one.size) for one in again.evidence.clusters] == [
+        ("First", 21), ("sailor, harbour, ocean + signal, train, engine", 42),
+    ]  # fmt: skip
+    assert "63 documents in 2 clusters" in report_html(again)
 
 
 def test_the_newest_golden_run_is_still_written(tmp_path):

@@ -64,7 +64,10 @@ def assign(options: Options) -> None:
         sure = [f"{share:.2f}" if share == share else "" for share in found.probability.tolist()]  # noqa: PLR0124
         marks = ["yes" if fits else "no: unlike all" for fits in found.fits.tolist()]
         marks = [mark if known else "no: no known word" for mark, known in zip(marks, found.known, strict=True)]
-        shown = [[*row[:2], row[2] or "", *more] for row, *more in zip(rows[:SHOWN], sure, marks, strict=False)]
+        shown = [
+            [row[0], "–" if row[1] is None else row[1], row[2], *more]
+            for row, *more in zip(rows[:SHOWN], sure, marks, strict=False)
+        ]
         out.print(table(columns, shown, f"{number_of(len(rows), 'document')} assigned"))
         if len(rows) > SHOWN:
             out.print(f"… and {len(rows) - SHOWN:,} more; --results FILE writes all of them.")

@@ -66,7 +66,7 @@ def trends(options: Options) -> None:
         held = {(one.period, one.cluster): one for one in shares}
         clusters = list(dict.fromkeys((one.cluster, one.name) for one in shares))
         title = f"Share of the documents by {options.by}, with 95 % intervals"
-        needed = max(len(name) for _, name in clusters) + sum(max(len(period), 13) + 3 for period in shown) + 9
+        needed = max(len(name) for _, name in clusters) + sum(max(len(period), 15) + 3 for period in shown) + 9
         if needed <= out.width:
             lines = [
                 [_number(cluster), name, *(_cell(held[period, cluster]) for period in shown)]
