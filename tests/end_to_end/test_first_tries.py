@@ -37,6 +37,8 @@ def flat(text):
 
 def test_what_to_do_next_is_said_at_the_end(saved, capsys):
     assert "grampus open run" in saved.split("Next:")[1]
+    _, out, _ = answer(capsys, "cluster", "a.jsonl", *FAST, "--out", "my run")
+    assert "grampus open 'my run'" in out
     status, out, _ = answer(capsys, "cluster", "a.jsonl", *FAST)
     assert (status, "--out run --report page.html" in out.split("Next:")[1]) == (0, True)
 

@@ -15,9 +15,7 @@ class Options:
     """The options of ``choose-k``."""
 
     source: str = argument()
-    ks: tuple[int, ...] | None = option(
-        "Values of k to choose from. [2 to about 2 √n]", type=parse_numbers, metavar="RANGE"
-    )
+    ks: tuple[int, ...] | None = option("Values of k to choose from. [2 to n/4]", type=parse_numbers, metavar="RANGE")
     documents: SourceOptions
     terms: TermOptions
     others: VectorOptions

@@ -10,6 +10,7 @@ import re
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 from .waiting import LOGGED, TimeLeft, every_while
@@ -242,7 +243,7 @@ def next_steps(run: Run, place: str | None, page: str | None) -> list[tuple[str,
     if any(cluster.has_weak_name for cluster in run.evidence.clusters):
         found.append(("better names", "--name-with ollama:MODEL"))
     if place or page:
-        found.append(("read, rename and merge in the browser", f"grampus open {place or page}"))
+        found.append(("read, rename and merge in the browser", f"grampus open {quote(str(place or page))}"))
     else:
         found.append(("keep it, as a page", "--out run --report page.html"))
     return found
