@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -57,9 +58,14 @@ def document_map(run: Run, *, names: bool = True, size: float | None = None, ax:
     """
     named(run, (Run,), "document_map needs a Run")
     ax = axes(ax, 8.0, 6.0)
+    from matplotlib.figure import Figure  # which axes() has looked for
+
     drawn, labels = places_of(run.layout.coordinates), run.evidence.labels
     marks = level_marks(run, labels, run.n_clusters)
     colours = [hex_of(mark) for mark in marks]
+    ax.set_axis_off()
+    if isinstance(ax.figure, Figure):
+        ax.figure.draw_without_rendering()  # without axes there is more room, which the layout takes only now
     # In points, downwards from the upper left corner, as on the page.
     window, point = ax.get_window_extent(), ax.figure.dpi / 72
     across, high = float(window.width / point), float(window.height / point)
@@ -77,11 +83,10 @@ def document_map(run: Run, *, names: bool = True, size: float | None = None, ax:
         x, y = members.T
         ax.scatter(x, y, s=np.pi * radius**2, c=colour, linewidths=rim, edgecolors="white", zorder=2)
     if names:
-        _names(ax, run, places, radius, (across, high))
+        _names(ax, run, places, radius, (across, high), colours)
     ax.set_xlim(0, across)
     ax.set_ylim(high, 0)
     ax.set_aspect("equal", adjustable="datalim")
-    ax.set_axis_off()
     return ax
 
 
@@ -124,7 +129,7 @@ class _Room:
         return np.asarray(inside & empty)
 
 
-def _names(ax: Axes, run: Run, places: Array, radius: float, box: tuple[float, float]) -> None:
+def _names(ax: Axes, run: Run, places: Array, radius: float, box: tuple[float, float], colours: Sequence[str]) -> None:
     """Write names, largest clusters first, at the nearest place that is free, with a line where it is far."""
     from matplotlib.font_manager import FontProperties
     from matplotlib.textpath import TextPath
@@ -165,6 +170,8 @@ def _names(ax: Axes, run: Run, places: Array, radius: float, box: tuple[float, f
         x, y = middles[chosen].tolist()
         title = ax.text(x, y, cluster.name, ha="center", va="center", fontsize=points, color=INK, zorder=4)
         title.set_fontweight("bold")
+        ends = x - half[0] + 2, x + half[0] - 2
+        ax.plot(ends, [y + 0.66 * points] * 2, color=colours[cluster.number], linewidth=1.5, zorder=4)
 
 
 def _dense_part(members: Array, side: float) -> Array:

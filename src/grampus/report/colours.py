@@ -31,6 +31,7 @@ FIRST = (8, 14, 20)  # of the hues, those taken for so many groups
 SHADES = (0, -40, 38, -22, 20, -50, 50, -31, 29)
 NEXT, NEAR = 3, 6  # groups on the map from which a group must differ most, and from which it must
 APART, FAR_APART = 0.15, 0.25  # colours are not alike from here on: to all eyes, to usual ones
+DEAR = 0.03  # what a shade costs: pale and dark colours only where hues would be alike
 LOOKED_AT, AROUND = 20_000, 8  # documents, and their neighbours, by which groups that touch are found
 SWAPPED = 200  # colours at most among which two groups change places
 
@@ -97,7 +98,8 @@ def group_marks(labels: NDArray[np.integer], count: int, places: Array) -> list[
     # To usual eyes (every fourth) colours of one hue look alike though they differ in lightness.
     alike = np.maximum(1 - seen.min(axis=2) / APART, 0) ** 4
     alike += 0.1 * np.maximum(1 - seen[:, :, ::4].min(axis=2) / FAR_APART, 0) ** 2
-    chosen = options[_spread(close, alike[np.ix_(options, options)])]
+    dear = np.array([DEAR if shade else 0.0 for _, shade in palette])
+    chosen = options[_spread(close, alike[np.ix_(options, options)], dear[options])]
     return [palette[option] for option in chosen[:count].tolist()]
 
 
@@ -123,18 +125,18 @@ def _closeness(labels: NDArray[np.integer], count: int, places: Array) -> Array:
     return close
 
 
-def _spread(close: Array, alike: Array) -> NDArray[np.intp]:
+def _spread(close: Array, alike: Array, dear: Array) -> NDArray[np.intp]:
     """Give every group a colour so that those which are close are little alike: one by one, then by swaps."""
-    count = len(close)
+    count, needed = len(close), np.asarray(close.any(axis=1))
     chosen = np.zeros(count, dtype=np.intp)
     free, done = np.ones(count, dtype=bool), np.zeros(count, dtype=bool)
     for group in np.argsort(-close.sum(axis=1), kind="stable").tolist():
         beside = np.flatnonzero(done & (close[group] > 0.1))
-        cost = np.where(free, close[group, beside] @ alike[chosen[beside]], np.inf)
+        cost = np.where(free, close[group, beside] @ alike[chosen[beside]] + needed[group] * dear, np.inf)
         chosen[group] = int(cost.round(9).argmin())
         free[chosen[group]], done[group] = False, True
     for _ in range(4 * count if count <= SWAPPED else 0):
-        cost = close @ alike[chosen][:, chosen]  # of a group in the colour of another
+        cost = close @ alike[chosen][:, chosen] + np.outer(needed, dear[chosen])  # of a group in another's colour
         own = np.diag(cost)
         change = cost + cost.T - own[:, None] - own + 2 * close * (alike[chosen][:, chosen] - alike[0, 0])
         one, other = np.unravel_index(int(change.round(9).argmin()), change.shape)

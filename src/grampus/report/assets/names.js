@@ -58,7 +58,7 @@ function namesNow() {
   if (!finer.has(place)) {
     const { groups } = groupsAt(place);
     const sizes = sizesAt(levels[place]);
-    const named = groups.map(({ name, words, none, first }) => ({ name: none ? "other" : name, words, size: sizes[first] }));
+    const named = groups.map(({ name, words, none, first }) => ({ name: none ? "other" : name, words, size: sizes[first], mark: marksOf(place)[first] }));
     finer.set(place, middles(named, of));
   }
   return [finer.get(place), of];
@@ -87,7 +87,13 @@ const farNotes = (data.islets ?? []).map(([x, y, times]) => {
   return { name: `drawn ${times}× nearer`, parts: [{ at: [x, y], lists }], small: true };
 });
 
-// Lays out the names for the view: [{parts: [{text, font, y, quiet}], box, line}] in device pixels.
+// A rule below a name in the colour of its cluster, as in the legend: [x, y, width, height].
+function ruleOf({ parts, box, mark }) {
+  const title = parts.findLast(({ quiet }) => !quiet);
+  return mark && title ? [(box[0] + box[2] - title.wide) / 2, box[1] + title.y + 0.54 * title.size, title.wide, 2 * view.ratio] : null;
+}
+
+// Lays out the names for the view: [{parts: [{text, font, wide, y, quiet}], box, line, mark}] in device pixels.
 function placedNames() {
   const [named, of] = namesNow();
   const most = Math.max(1, ...named.map(({ size }) => size));
@@ -113,13 +119,14 @@ function placedNames() {
       const parts = lines.map(({ text, size: high, weight, quiet }) => {
         const font = `${weight} ${high * ratio}px ${family}`;
         over.font = font;
-        width = Math.max(width, over.measureText(text).width + 8 * ratio);
+        const wide = over.measureText(text).width;
+        width = Math.max(width, wide + 8 * ratio);
         height += 1.22 * high * ratio;
-        return { text, font, size: high * ratio, weight, quiet, y: height - 2 * ratio - 0.61 * high * ratio };
+        return { text, font, wide, size: high * ratio, weight, quiet, y: height - 2 * ratio - 0.61 * high * ratio };
       });
       const place = freePlace(one, part, width, height, marks, found);
       if (!place || (place.line && lines !== titles.at(-1))) continue; // a short name near by rather than a long one far away
-      found.push({ parts, ...place });
+      found.push({ parts, ...place, mark: one.mark });
       break;
     }
   }
@@ -143,7 +150,13 @@ function paintNames() {
   }
   over.strokeStyle = css(colourOf("stage"), 0.85);
   over.lineWidth = 3 * view.ratio;
-  for (const { parts, box } of found) {
+  for (const name of found) {
+    const { parts, box, mark } = name;
+    const rule = ruleOf(name);
+    if (rule) {
+      over.fillStyle = css(colourOf(paintOf(mark)));
+      over.fillRect(...rule);
+    }
     for (const { text, font, y, quiet } of parts) {
       over.font = font;
       over.fillStyle = css(colourOf(quiet ? "quiet" : "ink"));

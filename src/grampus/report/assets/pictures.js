@@ -38,10 +38,13 @@ function mapParts() {
     const bright = shownNow === null || shownNow[i];
     parts.push(svgDot(x, y, r, state.categories[state.styles[i]].mark, bright ? STRENGTHS[strengths[i]] : STRENGTHS[0]));
   }
-  for (const { parts: lines, box, line } of placedNames()) {
+  for (const placed of placedNames()) {
+    const { parts: lines, box, line, mark } = placed;
+    const [x, y, wide, high] = ruleOf(placed) ?? [];
+    if (wide) parts.push(`<rect x="${x.toFixed(1)}" y="${y.toFixed(1)}" width="${wide.toFixed(1)}" height="${high}" fill="${css(colourOf(paintOf(mark)))}"/>`);
     if (line) parts.push(`<path d="M${line[0].map((v) => v.toFixed(1)).join(" ")}L${line[1].map((v) => v.toFixed(1)).join(" ")}" stroke="${css(colourOf("quiet"))}" stroke-width="${ratio}"/>`);
-    for (const { text, size, weight, quiet, y } of lines)
-      parts.push(svgText(text, (box[0] + box[2]) / 2, box[1] + y, size, { weight, paint: quiet ? "quiet" : "ink", halo: true }));
+    for (const { text, size, weight, quiet, y: down } of lines)
+      parts.push(svgText(text, (box[0] + box[2]) / 2, box[1] + down, size, { weight, paint: quiet ? "quiet" : "ink", halo: true }));
   }
   return parts.join("");
 }
