@@ -59,7 +59,7 @@ def test_the_index_of_a_pandas_frame_is_the_id():
     back = corpus.to_frame().join(given["n"])
     assert back["n"].tolist() == [1, 2]
     assert read_corpus(given.assign(id=["p", "q"])).ids == ["p", "q"]
-    with pytest.warns(CorpusWarning, match="1 ids that were seen before were numbered"):
+    with pytest.warns(CorpusWarning, match="1 repeated id was numbered"):
         assert read_corpus(given.set_index(pandas.Index(["x", "x"]))).ids == ["x", "x#2"]
 
 

@@ -343,7 +343,7 @@ def test_the_verdict_speaks_of_choice_stability_labels_and_warnings():
 
 def test_three_notes_come_first_and_name_no_option():
     notes = (
-        "12 ids that were seen before were numbered, such as x#2 (id= names another column).",
+        "12 repeated ids were numbered, such as x#2 (id= names another column).",
         "text: 'body'; text= to change.",
         "a.txt: not UTF-8, read as cp1252 (use --encoding to name another).",
         "3 documents have no usable word: in no cluster (label −1). Try --outliers 0.1 for others.",

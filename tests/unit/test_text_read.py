@@ -277,7 +277,7 @@ def test_a_folder_is_read_in_the_order_of_its_paths(folder):
         ("top.txt", "top", "", "top.txt"),
     ]
     assert datetime.fromisoformat(corpus[0].date).tzinfo is not None
-    assert corpus.notes == ("1 documents have no label; theirs is the empty string.",)
+    assert corpus.notes == ("1 document has no label; it is the empty string.",)
     assert read_corpus(folder).labels is None
 
 
@@ -518,7 +518,7 @@ def test_duplicate_ids():
     data = "".join(json.dumps({"id": i, "text": t}) + "\n" for i, t in zip(["a", "a", "a#2", "a"], "wxyz", strict=True))
     with pytest.raises(CorpusError, match=r"line 2 has the id 'a', which was seen before.*duplicate_ids='number'"):
         from_bytes(data, id="id")
-    with pytest.warns(CorpusWarning, match="3 ids that were seen before were numbered"):
+    with pytest.warns(CorpusWarning, match="3 repeated ids were numbered"):
         assert from_bytes(data).ids == ["a", "a#2", "a#2#2", "a#3"]
     numbered = from_bytes(data, options=ReadOptions(duplicate_ids="number"))
     assert numbered.ids == ["a", "a#2", "a#2#2", "a#3"]
@@ -537,7 +537,7 @@ def test_ids_are_the_column_or_the_record_s_number():
 
 def test_values_that_are_not_strings():
     data = '{"text": "a", "label": true}\n{"text": "b", "label": 3}\n{"text": "c", "label": null}'
-    with pytest.warns(CorpusWarning, match="1 documents have no label"):
+    with pytest.warns(CorpusWarning, match="1 document has no label"):
         assert from_bytes(data, label="label").labels == ("true", "3", "")
     for value in ("3", "[1]", "{}", "true"):
         with pytest.raises(CorpusError, match="must have a string in column 'text'"):

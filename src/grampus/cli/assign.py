@@ -2,10 +2,11 @@
 
 from dataclasses import dataclass
 
+from .._names import number_of
 from .._rows import cluster_cells, rounded
 from .command import MAIN, argument, command, option, repeat_line
 from .options import MachineOptions, OutputOptions, ResultOptions, RowOptions, SourceOptions
-from .show import console, notes, number_of, one_step, print_json, progress_bars, say, table
+from .show import console, notes, one_step, print_json, progress_bars, say, table
 from .types import RUN
 
 SHOWN = 20  # rows of a table in the terminal
@@ -73,12 +74,12 @@ def assign(options: Options) -> None:
             out.print(f"… and {len(rows) - SHOWN:,} more; --results FILE writes all of them.")
         unknown = int((~found.known).sum())
         if unknown:
-            verb = "has" if unknown == 1 else "have"
-            notes(out, [f"{number_of(unknown, 'document')} {verb} no word that the run knows: in no cluster."])
+            many = number_of(unknown, "document has", "documents have")
+            notes(out, [f"{many} no word that the run knows: in no cluster."])
         unlike = int((found.unlike & found.known).sum())
         if unlike:
             way = "Left in no cluster" if options.outliers else "Put in the nearest cluster; --outliers leaves out such"
-            are = "is" if unlike == 1 else "are"
-            notes(out, [f"{number_of(unlike, 'document')} {are} unlike anything in the run. {way}."])
+            many = number_of(unlike, "document is", "documents are")
+            notes(out, [f"{many} unlike anything in the run. {way}."])
         notes(out, corpus.notes)
         say(out, f"Again: {repeat_line()}")

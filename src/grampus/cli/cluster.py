@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import click
 
 from .._config import format_size
-from .._names import LEVELS, METHODS
+from .._names import LEVELS, METHODS, number_of
 from .._rows import document_rows
 from .command import MAIN, argument, choice, command, names_of, option, refuse, repeat_line
 from .limits import Spent, predicted, spoken
@@ -18,7 +18,7 @@ from .options import MachineOptions, OutputOptions, ResultOptions, SourceOptions
 from .parts import PartsOptions
 from .report import TextOptions
 from .settings import Configured, merged
-from .show import console, next_steps, number_of, one_step, pair, print_json, progress_bars, say, show_run, table
+from .show import console, next_steps, one_step, pair, print_json, progress_bars, say, show_run, table
 from .types import CLUSTER, FOLDER, PLACE, RUN, parse_count, parse_numbers, parse_share
 
 if TYPE_CHECKING:

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from .._names import LEVELS
+from .._names import LEVELS, number_of
 from .._rows import document_rows
 from .command import argument, choice, command, option, refuse, repeat_line
 from .options import OutputOptions, ResultOptions
-from .show import console, number_of, print_json, say, table
+from .show import console, print_json, say, table
 from .types import CLUSTER, FOLDER, RUN
 
 if TYPE_CHECKING:

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 
 import click
 
+from .._names import number_of
 from .command import argument, command, names_of, refuse, repeat_line
 from .options import OutputOptions, SourceOptions
-from .show import console, number_of, pair, print_json, progress_bars, say, table
+from .show import console, pair, print_json, progress_bars, say, table
 from .types import RUN
 
 if TYPE_CHECKING:

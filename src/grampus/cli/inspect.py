@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from .._names import number_of
 from .command import argument, command, given, names_of, option, refuse, repeat_line
 from .options import MachineOptions, OutputOptions, SourceOptions, TermOptions, default_vectorizer
 from .show import LINE, clean, console, notes, one_step, pair, print_json, progress_bars, say
@@ -286,7 +287,8 @@ def _show(found: dict[str, Any], out: Console) -> None:
     """Print a survey within the width of the terminal."""
     from .._config import format_size
 
-    pair(out, "source", f"{found['source']}: {found['documents']:,} documents, {format_size(found['bytes'])}")
+    count = number_of(found["documents"], "document")
+    pair(out, "source", f"{found['source']}: {count}, {format_size(found['bytes'])}")
     if found["files"]:
         pair(out, "files", ", ".join(f"{count:,} {kind}" for kind, count in found["files"].items()))
     if found["columns"]:

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from shlex import quote
 from typing import TYPE_CHECKING, Any
 
+from .._names import number_of
 from .waiting import LOGGED, TimeLeft, every_while
 
 if TYPE_CHECKING:
@@ -164,18 +165,6 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[Any]], title: str | No
 def _cell(value: Any) -> str:
     """Return the text of a cell; a tuple has a line for each of its parts."""
     return "\n".join(clean(str(line), LINE) for line in (value if isinstance(value, tuple) else (value,)))
-
-
-def number_of(count: int, what: str) -> str:
-    """Return a number and what it counts.
-
-    Examples
-    --------
-    >>> from grampus.cli.show import number_of
-    >>> number_of(1, "edit"), number_of(1200, "document")
-    ('1 edit', '1,200 documents')
-    """
-    return f"{count:,} {what}{'' if count == 1 else 's'}"
 
 
 def show_run(run: Run, out: Console) -> None:

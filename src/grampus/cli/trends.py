@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
+from .._names import number_of
 from .command import argument, command, option, repeat_line
 from .options import OutputOptions, ResultOptions
-from .show import console, number_of, pair, print_json, progress_bars, say, table
+from .show import console, pair, print_json, progress_bars, say, table
 from .types import RUN
 
 if TYPE_CHECKING:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from .._names import number_of
 from .._rows import document_rows
 from .command import MAIN, argument, command, option, refuse, repeat_line
 from .edit import IDS, read_ids
@@ -107,7 +108,8 @@ def _show(run: Run, before: Run, options: Options, page: str | None) -> None:
             [one.cluster, one.name, SPOKEN.get(one.kind, one.kind), one.before, one.after, _drift(one)]
             for one in _changes(run, before)
         ]
-        title = f"{last.documents:,} documents: {last.added:,} added, {last.deleted:,} deleted, {last.moved:,} moved"
+        count = number_of(last.documents, "document")
+        title = f"{count}: {last.added:,} added, {last.deleted:,} deleted, {last.moved:,} moved"
         out.print(table((">#", "name", "change", ">before", ">after", ">drift"), rows, title))
         if any(one.drift is not None for one in last.changes):
             out.print("Drift: how far a cluster's new documents are from its old ones, 0 (alike) to 1 (unrelated).")

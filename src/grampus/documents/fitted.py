@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from .._names import number_of
 from ..describe import Cluster
 from ..notebook.widget import map_widget
 from ..persist import Branch, Choice, Edit, Run
@@ -147,8 +148,8 @@ class FittedClusterer(BaseEstimator):
         clusters = self.clusters_
         shown = [f"{cluster.name} ({cluster.size:,})" for cluster in clusters[:SHOWN]]
         more = [] if len(clusters) <= SHOWN else [f"and {len(clusters) - SHOWN} more"]
-        count = f"{len(clusters)} cluster{'' if len(clusters) == 1 else 's'}"
-        return f"<{type(self).__name__}: {len(self.labels_):,} documents in {count}: {', '.join(shown + more)}>"
+        found = f"{number_of(len(self.labels_), 'document')} in {number_of(len(clusters), 'cluster')}"
+        return f"<{type(self).__name__}: {found}: {', '.join(shown + more)}>"
 
     def _repr_html_(self) -> str | None:  # scikit-learn has a property
         """Show a fitted clusterer as its clusters and their map, another one as scikit-learn does."""

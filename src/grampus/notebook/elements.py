@@ -118,8 +118,3 @@ def left(text: str, depth: int = 0) -> Element:
 def number(value: float) -> str:
     """Return a number for reading."""
     return f"{value:.6g}"
-
-
-def counted(count: int, one: str, many: str = "") -> str:
-    """Return a count with its noun."""
-    return f"{count} {one if count == 1 else many or one + 's'}"

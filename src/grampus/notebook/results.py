@@ -6,11 +6,12 @@ from xml.etree.ElementTree import Element
 import numpy as np
 
 from .. import _draw
+from .._names import number_of
 from ..cluster import Clustering, EmbeddedClustering, History, Runs, Tree
 from ..metrics import ContingencyTable
 from ..persist import Choice
 from ..select import Selection, score_rows
-from .elements import ROWS, bar, counted, left, line, number, paragraph, titled_table, to_html
+from .elements import ROWS, bar, left, line, number, paragraph, titled_table, to_html
 
 COLUMNS = 20
 
@@ -19,9 +20,9 @@ COLUMNS = 20
 def _clustering(result: Clustering) -> str:
     sizes = result.sizes
     title = (
-        f"{counted(len(result.labels), 'document')} in {counted(result.n_clusters, 'cluster')}, objective "
-        f"{number(result.objective)}; the best of {counted(len(result.runs), 'start')} {result.outcome} after "
-        f"{counted(result.n_iter, 'iteration')}"
+        f"{number_of(len(result.labels), 'document')} in {number_of(result.n_clusters, 'cluster')}, objective "
+        f"{number(result.objective)}; the best of {number_of(len(result.runs), 'start')} {result.outcome} after "
+        f"{number_of(result.n_iter, 'iteration')}"
     )
     order = np.argsort(-sizes, kind="stable")
     rows = [(int(c), int(sizes[c]), bar(sizes[c] / sizes.max(), str(sizes[c]))) for c in order]
@@ -47,7 +48,7 @@ def _history(history: History) -> str:
 def _runs(runs: Runs) -> str:
     order = np.argsort(runs.objective, kind="stable")
     rows = [(int(i), number(runs.objective[i]), int(runs.n_iter[i]), left(str(runs.outcomes[i]))) for i in order]
-    title = f"{counted(len(runs), 'start')}, lowest objective first"
+    title = f"{number_of(len(runs), 'start')}, lowest objective first"
     return to_html(titled_table(title, ("start", "objective", "iterations", "outcome"), rows))
 
 
@@ -60,7 +61,7 @@ def _tree(tree: Tree) -> str:
         size = bar(node.size / tree.root.size, str(node.size))
         gain = "" if node.is_leaf else number(node.gain)
         rows.append((left(name, node.depth), node.size, size, number(node.scatter), gain))
-    title = f"{counted(tree.root.size, 'document')} in {counted(len(labels), 'leaf', 'leaves')}"
+    title = f"{number_of(tree.root.size, 'document')} in {number_of(len(labels), 'leaf', 'leaves')}"
     title += f", objective {number(tree.objective)}" + ("" if tree.complete else f"; {tree.n_clusters} were requested")
     return to_html(titled_table(title, ("node", "documents", "", "scatter", "gain"), rows))
 
@@ -76,7 +77,7 @@ def _contingency(counts: ContingencyTable) -> str:
         (left(str(counts.classes[row])), *(f"{count or ''}" for count in cells), *cut, int(counts.class_sizes[row]))
         for row, cells in enumerate(shown)
     ]
-    title = f"{counted(counts.n, 'document')}: classes in rows, clusters in columns"
+    title = f"{number_of(counts.n, 'document')}: classes in rows, clusters in columns"
     head = ["", *map(str, counts.clusters[:COLUMNS]), *cut, "all"]
     return to_html(titled_table(title, head, body, rows - len(body)))
 

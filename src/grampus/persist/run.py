@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._draw import Drawable
+from .._names import number_of
 from ..errors import InputError, RunError
 from ..kernels import parse_kernel
 from ..text import Texts
@@ -86,7 +87,8 @@ class Run(Drawable):
         return len(self.evidence.labels)
 
     def __repr__(self) -> str:
-        return f"<Run: {len(self)} documents in {self.n_clusters} clusters, kernel {self.provenance.kernel}>"
+        found = f"{number_of(len(self), 'document')} in {number_of(self.n_clusters, 'cluster')}"
+        return f"<Run: {found}, kernel {self.provenance.kernel}>"
 
     @property
     def n_clusters(self) -> int:

@@ -9,6 +9,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from .._names import number_of
 from ..persist import Edit, Run
 from ..text import Texts
 from .levels import ShownLevel, levels_of
@@ -79,7 +80,7 @@ class Page:
         """The number of documents and of clusters."""
         n, k, none = len(self.run), self.run.n_clusters, self.run.n_unassigned
         apart = f", {none:,} in no cluster" if none else ""
-        return f"{n:,} {'document' if n == 1 else 'documents'} in {k:,} {'cluster' if k == 1 else 'clusters'}{apart}"
+        return f"{number_of(n, 'document')} in {number_of(k, 'cluster')}{apart}"
 
     @property
     def title(self) -> str:

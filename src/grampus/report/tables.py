@@ -10,6 +10,7 @@ from xml.etree.ElementTree import Element, SubElement, tostring
 
 import numpy as np
 
+from .._names import number_of
 from .oddities import copy_groups, outliers
 from .page import Page, readable
 from .verdict import Statement, first_notes
@@ -124,7 +125,7 @@ def cluster_tables(page: Page) -> Element:
         members = np.flatnonzero(evidence.labels == label)
         part = add(body, "section", class_="plain-cluster")
         add(part, "h3", page.name(label), dir="auto")
-        counted = f"{len(members):,} {'document' if len(members) == 1 else 'documents'}"
+        counted = number_of(len(members), "document")
         words = ", ".join(term.text for term in evidence.clusters[label].terms[:TERMS]) if label >= 0 else ""
         add(part, "p", f"{counted}. {words}" if words else f"{counted}.", class_="quiet", dir="auto")
         if not len(members):

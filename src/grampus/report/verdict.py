@@ -7,6 +7,7 @@ from typing import Literal
 import numpy as np
 
 from .. import metrics
+from .._names import number_of
 from ..describe import Cluster
 from ..persist import Run
 from ..select.results import explain_choice, join_words
@@ -132,7 +133,7 @@ def _number(run: Run) -> list[Statement]:
     k, choice = run.n_clusters, run.evidence.choice
     kind: Kind
     if choice is None or choice.given:
-        said = [Statement(f"You asked for {_count(k, 'cluster')}; the number was not chosen.")]
+        said = [Statement(f"You asked for {number_of(k, 'cluster')}; the number was not chosen.")]
         if choice is not None:
             said.append(Statement(choice.verdict, "plain" if has_groups(run) else "warning"))
         return said
@@ -200,11 +201,11 @@ def _shape(run: Run) -> list[Statement]:
         said.append(Statement(f"{holds}; it may just be what is left over.", "warning"))
     if run.n_unassigned:
         are = "is" if run.n_unassigned == 1 else "are"
-        said.append(Statement(f"{_count(run.n_unassigned, 'document')} {are} in no cluster."))
+        said.append(Statement(f"{number_of(run.n_unassigned, 'document')} {are} in no cluster."))
     pairs = len(run.evidence.duplicates)
     if pairs:
         are = "is" if pairs == 1 else "are"
-        said.append(Statement(f"{_count(pairs, 'pair')} of documents {are} nearly identical."))
+        said.append(Statement(f"{number_of(pairs, 'pair')} of documents {are} nearly identical."))
     return [*said, *said_by_names(run)]
 
 
@@ -233,10 +234,6 @@ def mixtures(run: Run) -> list[Statement]:
     what = "is what was left over: its" if len(mixed) == 1 else "are what was left over: their"
     text = f"{names}{more} ({share:.0%} of the documents) {what} documents have little in common."
     return [Statement(text, "warning")]
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
 def _outcome(run: Run) -> list[Statement]:

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._frame import data_frame
+from .._names import number_of
 from ..errors import CorpusError
 from .files import FileRecord
 from .inputs import check_input, equal_inputs, match_rows
@@ -155,7 +156,7 @@ class Corpus:
         parts += [f"@{name}" for name in self.inputs]
         left = f", {sum(self.skipped.values())} skipped" if self.skipped else ""
         held = f" with {', '.join(parts)}" if parts else ""
-        return f"<Corpus: {len(self)} documents{held}, {self.texts.nbytes} bytes from {self.source}{left}>"
+        return f"<Corpus: {number_of(len(self), 'document')}{held}, {self.texts.nbytes} bytes from {self.source}{left}>"
 
     @cached_property
     def fingerprint(self) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..._array import Array
+from ..._names import number_of
 from ...errors import InputError
 
 
@@ -49,7 +50,7 @@ class Outline:
     note: str = ""
 
     def __str__(self) -> str:
-        return f"{self.size} document{'s' if self.size != 1 else ''}{self.note}"
+        return f"{number_of(self.size, 'document')}{self.note}"
 
 
 def linkage(leaves: Sequence[Any], splits: Sequence[Any], of: str) -> Array:

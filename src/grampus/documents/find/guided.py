@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
 from ..._array import Array
+from ..._names import number_of
 from ..._random import generators
 from ...cluster.kmeans.centroids import Centroids
 from ...errors import InputError
@@ -374,7 +375,8 @@ def _separated(units: LinkedUnits, labels: NDArray[np.intp], told: Told) -> tupl
             stuck += 1
             continue
         labels[unit] = free[squared[unit, free].argmin()]
-    note = f"{stuck} documents could not be separated from all that they belong apart from: there are {k} clusters."
+    many = number_of(stuck, "document")
+    note = f"{many} could not be separated from all that they belong apart from: there are {k} clusters."
     return labels, [note] if stuck else []
 
 

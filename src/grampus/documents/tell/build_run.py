@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..._array import Array
+from ..._names import number_of
 from ..._version import __version__
 from ...describe import Cluster, Typicality, Wording, describe
 from ...describe.direction import DocumentMeaning
@@ -223,21 +224,17 @@ def _remarks(answer: Answer) -> Iterator[str]:
     yield from empty_notes(inputs, answer.missing)
     if copies:
         of = "is a copy of another" if copies == 1 else "are copies of others"
-        yield f"{_documents(copies)} {of}. Copies always share a group."
+        yield f"{number_of(copies, 'document')} {of}. Copies always share a group."
     near = near_copies(inputs.corpus.texts) if inputs.has_texts else 0
     if near:
         yield (
-            f"{near:,} of {_documents(inputs.n)} are nearly copies of each other: they share four fifths of their "
-            "words. Groups among them rest on the few words that differ."
+            f"{near:,} of {number_of(inputs.n, 'document')} are nearly copies of each other: they share four fifths of "
+            "their words. Groups among them rest on the few words that differ."
         )
     if outcome != "converged" and not answer.predictor.polished:
         yield f"The clustering stopped before it settled ({outcome}); a few borderline documents may belong elsewhere."
     if agreement < 1.0:
         yield f"Assigned as if they were new, {agreement:.1%} of the documents would come to their own cluster."
-
-
-def _documents(count: int) -> str:
-    return f"{count:,} document{'s' if count != 1 else ''}"
 
 
 def excerpt(text: str) -> str:

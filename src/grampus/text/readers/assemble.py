@@ -8,6 +8,7 @@ from decimal import Decimal
 from typing import Any
 
 from ..._config import format_size
+from ..._names import number_of
 from ...errors import CorpusError
 from ..corpus import Corpus
 from ..store import Texts, replace_surrogates
@@ -205,9 +206,10 @@ class _Builder:
         if self.missing and len(columns.text) == 1:
             log.say(f"{self.missing} of {self.records} texts are missing (null)")
         if self.renamed and self.source.options.duplicate_ids == "auto":
-            log.note(f"{self.renamed} ids that were seen before were numbered, such as x#2 (id= names another column)")
+            many = number_of(self.renamed, "repeated id was", "repeated ids were")
+            log.note(f"{many} numbered, such as x#2 (id= names another column)")
         if self.unlabelled:
-            log.note(f"{self.unlabelled} documents have no label; theirs is the empty string")
+            log.note(f"{number_of(self.unlabelled, 'document has', 'documents have')} no label; it is the empty string")
         self.distinct = DistinctIds()
         self.ids._distinct = True
         dates = self._dates()
