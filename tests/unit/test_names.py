@@ -9,7 +9,7 @@ import pytest
 from grampus import DocumentClusterer
 from grampus.describe import Known, NameCommand, Wording, ask_names, name_levels, name_partition, name_tree
 from grampus.describe.candidates import Candidate, same_word
-from grampus.describe.names import _furthered, _titles
+from grampus.describe.names import _LOOSE, _furthered, _titles
 from grampus.describe.reading import read_words
 from grampus.describe.sentences import sentences, typical_sentence
 from grampus.describe.wording import is_word
@@ -305,8 +305,44 @@ def test_a_title_shares_a_word_with_that_of_a_sibling_only_where_there_is_no_oth
         "quarter", "net loss",
     ]  # fmt: skip
     assert _titles({0: [net, quarter]}, [loss], [], set())[0] == quarter
-    assert _titles({0: [net]}, [loss], [], set())[0] == net
+    assert _titles({0: [net]}, [loss], [], set())[0].text == "income"
     assert _titles({0: [net, quarter]}, [], [loss], set())[0] == net  # a part may share one with its parent
+    assert _titles({0: [net]}, [loss], [quarter], set())[0] == net  # and with another part
+
+
+def test_of_two_titles_with_a_word_in_common_the_phrase_is_left_without_it():
+    files, both = Candidate(0.5, "files", ("file",)), Candidate(0.9, "development files", ("develop", "file"))
+    three = Candidate(0.4, "open sound files", ("open", "sound", "file"))
+    named = _titles({0: [files], 1: [both], 2: [three]}, [], [], set())
+    assert [named[group].text for group in range(3)] == ["files", "development", "open sound"]
+    library = Candidate(1.0, "library", ("librari",))
+    toolkit = Candidate(1e-7, "toolkit", ("toolkit",))  # tells next to nothing, but nobody else has it
+    named = _titles(
+        {0: [files], 1: [library], 2: [Candidate(0.9, "library files", ("librari", "file")), toolkit]}, [], [], set()
+    )
+    assert [named[group].text for group in range(3)] == ["files", "library", "toolkit"]
+
+
+def test_a_name_has_one_phrase_with_a_link():
+    title = Candidate(1.0, "glibc", ("glibc",))
+    one = Candidate(0.9, "chaîne de caractères", ("chaîn", "de", "caracter"))
+    other = Candidate(0.8, "sécurité des threads", ("sécur", "des", "thread"))
+    assert _furthered(title, [one, other], [], None, np.array([True])) == [title, one]
+
+
+def test_a_title_in_few_documents_is_too_specific():
+    team, league = (
+        Candidate(0.5, "team", ("team",), share=0.4),
+        Candidate(0.9, "Champions League", ("champion", "leagu"), share=0.05),
+    )
+    assert team.as_title > league.as_title
+    assert league._replace(share=0.4).as_title > team.as_title
+
+
+def test_verbs_and_spans_of_time_do_not_name():
+    loose = ("Supports SSL certificates", "zeigt", "years", "judges appointed", "3-year plan")
+    assert all(map(_LOOSE.search, loose))
+    assert not any(map(_LOOSE.search, ("Support", "SSL certificates", "day care", "yearbook", "user")))
 
 
 def test_siblings_share_one_of_their_first_three_words_at_most():

@@ -4,7 +4,9 @@ import re
 from functools import lru_cache
 from typing import NamedTuple
 
+LINKS = frozenset(("of", "and", "for", "de", "du", "des", "und", "von", "di", "del", "y"))  # inside a phrase
 COVERED = 0.3  # power of the share of a group's documents that contain its title
+SPECIFIC = 0.1  # of a group's documents: what fewer contain is a part of what the group is about
 
 
 class Candidate(NamedTuple):
@@ -38,18 +40,19 @@ class Candidate(NamedTuple):
     @property
     def as_title(self) -> float:
         """The score as a title: meaning counts twice, most documents should contain it, and it should stand alone."""
-        return self.score * self.near * self.share**COVERED * (1.0 - max(self.leads - 0.5, 0.0))
+        covers = self.share**COVERED * min(self.share / SPECIFIC, 1.0)
+        return self.score * self.near * covers * (1.0 - max(self.leads - 0.5, 0.0))
 
 
 def repeats(one: Candidate, other: Candidate) -> bool:
-    """Return whether two candidates share a word, or two forms of one."""
+    """Return whether two candidates share a word, or two forms of one; all links are one, as are "de" and "des"."""
     return any(same_word(a, b) for a in _pieces(one.stems, one.text) for b in _pieces(other.stems, other.text))
 
 
 @lru_cache(maxsize=2**14)
 def _pieces(stems: tuple[str, ...], text: str) -> tuple[str, ...]:
     parts, whole = re.findall(r"[^\W_]+", text.lower()), text.lower().replace("-", "").split(" ")
-    return tuple(dict.fromkeys((*stems, *parts, *whole)))
+    return tuple(dict.fromkeys("of" if piece in LINKS else piece for piece in (*stems, *parts, *whole)))
 
 
 @lru_cache(maxsize=2**16)

@@ -15,14 +15,21 @@ import scipy.sparse as sp
 
 from .._array import Array
 from .._check import check_partition
-from .candidates import Candidate, repeats
+from .candidates import LINKS, Candidate, repeats
 from .cluster import Term
 from .telling import Flags, Groups, column_values, occurrences, scores
 from .wording import READ_IN_ALL, Sample, Wording
 
 _NUMERAL = re.compile(r"[IVX]{2,}")  # says something in a phrase alone, such as "World War II"
 _PARTICIPLE = re.compile(r"\w{2}[^\We]ed$")
-_LOOSE = re.compile(r"\d[-\u2010\u2011]| \w+[^\We]ed$")  # "3-year", "judges appointed": no phrase of nouns
+# "3-year", "years", "judges appointed", "supports files": spans of time, and no phrases of nouns.
+_LOOSE = re.compile(
+    r"""(?ix) \d[-\u2010\u2011] | [ ]\w+[^\We]ed$ | ^(?:million|billion|day|week|month|year)s?$ | ^(?:using
+    | (?:allow|contain|display|give|include|make|mean|print|provide|return|show|support|use)s
+    | enthält | gibt | liefert | verwendet | zeigt | affiche | contient | permet | renvoie | utilisant | utilise
+    | contiene | devuelve | ejecuta | muestra | permite | utiliza | wyświetla | zawiera | zwraca
+    | возвращает | выводит | показывает | содержит)\b"""
+)
 PARTS = 4  # the title of a name and its further words
 CANDIDATES = 24  # words, and phrases, of a group that are considered
 READ_IN_TREE = 1200  # documents that are read to name the nodes of a tree
@@ -39,7 +46,8 @@ LEAST_TELLING = 0.1  # of how telling the best candidate is
 UNTOLD = 1e-4  # what a candidate counts that is less telling: a title where all others are taken
 WEAKEST = 0.15  # of the score of the best: what says less is not part of a name
 SAME = 0.7  # of the documents with a phrase: from here on the longer phrase takes its place
-TWIN = 1e-3  # what a title counts that shares a word with that of a sibling: where all others are taken
+SHORTENED = 1e-3  # what a title counts that shares a word with that of a sibling, if one of them can do without it
+TWIN = 1e-7  # what another counts that shares a word with that of a sibling: where all others are taken
 RELATED = 0.5  # what a title counts that looks like that of a sibling, or like that of the parent
 ALIKE = 3  # parts of a name, the title among them, of which siblings share at most one
 INHERITED = 0.5  # what a word of the parent's name counts in the name of a part
@@ -399,8 +407,9 @@ def _titles(
 ) -> dict[int, Candidate]:
     """Give every group of siblings a title; where two want the same one, the better fit has it.
 
-    One that shares a word with that of a sibling is the last resort; one that looks like that of a sibling, or of the
-    parent, must be twice as good as another.
+    One that looks like that of a sibling, or of the parent, must be twice as good as another. One that shares a word
+    with that of a sibling is the last resort, and then one of them is left without it if it can be: "Development" and
+    "Files". Parts of one group may well be "Shared library" and "Static library".
     """
     titles: dict[int, Candidate] = {}
     stems = {stem for title in siblings for stem in title.stems}
@@ -412,16 +421,37 @@ def _titles(
         if group in titles or not taken.isdisjoint(_title_keys(one)):
             continue
         related = any(repeats(one, other) for other in (*siblings, *above, *titles.values()))
-        counts = TWIN if not stems.isdisjoint(one.stems) else RELATED if related else 1.0
+        shares = not stems.isdisjoint(one.stems)
+        shorter = _shorter(group, one, titles, stems) if shares and not above else {}
+        counts = (SHORTENED if shorter or above else TWIN) if shares else RELATED if related else 1.0
         before = counted.get((text, group), 1.0)
         if counts < before:
             counted[text, group] = counts
             heappush(claims, (value * counts / before, text, group, one))
         else:
-            titles[group] = one
+            titles |= {group: one, **shorter}
             stems.update(one.stems)
-            taken.update(_title_keys(one))
+            taken.update(key for changed in (group, *shorter) for key in _title_keys(titles[changed]))
     return titles
+
+
+def _shorter(group: int, title: Candidate, titles: dict[int, Candidate], stems: set[str]) -> dict[int, Candidate]:
+    """Return this title, or else those of others, without the word they share; nothing if a word would not be left."""
+    if rest := _without(title, stems):
+        return {group: rest}
+    own = set(title.stems)
+    others = {at: _without(one, own) for at, one in titles.items() if not own.isdisjoint(one.stems)}
+    return {at: one for at, one in others.items() if one} if all(others.values()) else {}
+
+
+def _without(title: Candidate, stems: set[str]) -> Candidate | None:
+    """Return a phrase without words at its begin or end that have these stems; None if that leaves no phrase."""
+    words = title.text.split(" ")
+    kept = [at for at, stem in enumerate(title.stems) if stem not in stems]
+    if len(words) != len(title.stems) or not kept or kept[-1] - kept[0] >= len(kept) or not LINKS.isdisjoint(words):
+        return None
+    rest = slice(kept[0], kept[-1] + 1)
+    return title._replace(text=" ".join(words[rest]), stems=title.stems[rest])
 
 
 def _furthered(

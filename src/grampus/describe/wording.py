@@ -17,14 +17,13 @@ from .._array import is_sparse
 from .._check import check_matrix
 from ..errors import InputError
 from ..text.terms.forms import Forms, most
-from .candidates import Candidate
+from .candidates import LINKS, Candidate
 from .direction import DocumentMeaning
 from .persons import BEFORE
 from .reading import Reading, Segmenter, read_words
 
 Integers = NDArray[np.intp]
 LONGEST = 3  # words of a phrase
-LINKS = frozenset(("of", "and", "for", "de", "du", "des", "und", "von", "di", "del", "y"))  # inside a phrase
 OFTEN = 0.25  # of the places of the usual form: from here on another form may be used
 LOWER_CASE = 0.003  # share of words inside sentences with a capital: below, texts are in lower case
 FOLLOWING = 0.25  # of the places of a word: from here on those after a given name make it a surname
