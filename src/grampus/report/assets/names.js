@@ -4,6 +4,7 @@ const DEEP = 3; // times the scale at which the names of a level are shown, from
 const ROOM = 24000; // square pixels of the map for each name; the others appear as one zooms
 const FULL = 12; // up to so many names have their words below them
 const ACROSS = clamp(Math.round(Math.sqrt(data.n) / 1.5), 6, 32); // cells of the map in which documents are counted
+const MOST_IN = 200; // marks of a dense part to which a name can be tied
 const CORE = 0.4; // of the documents around the fullest cell
 
 // Where documents lie densely, the most of them first: the middle, and the marks around it. A name is tied to these and
@@ -22,7 +23,8 @@ function denseParts(xs, ys) {
     if (parts.some(({ core }) => core.has(mode))) continue;
     const core = new Set([mode]);
     for (const cell of core) for (const next of around(cell)) if (dense.get(next) >= CORE * most) core.add(next);
-    const inside = [...xs.keys()].filter((i) => core.has(cellAt(i)));
+    const all = [...xs.keys()].filter((i) => core.has(cellAt(i)));
+    const inside = all.filter((_, place) => place % Math.ceil(all.length / MOST_IN) === 0);
     const middle = inside.filter((i) => around(mode).includes(cellAt(i)));
     const mean = (values) => middle.reduce((sum, i) => sum + values[i], 0) / middle.length;
     parts.push({ core, at: [mean(xs), mean(ys)], lists: [xs, ys].map((values) => inside.map((i) => values[i])) });
