@@ -67,6 +67,7 @@ function namesNow() {
 }
 
 function findCentres() {
+  kept.named = {};
   const named = state.colourBy !== "certainty" && state.categories.length > 1; // one name for all says nothing here
   centres = named ? middles(state.categories, state.styles) : [];
 }
@@ -123,7 +124,7 @@ function placedNames() {
         over.font = font;
         const wide = over.measureText(text).width;
         width = Math.max(width, wide + 8 * ratio);
-        height += 1.22 * high * ratio;
+        height += (1.22 * high + (quiet && !small ? 3 : 0)) * ratio; // below the rule
         return { text, font, wide, size: high * ratio, weight, quiet, y: height - 2 * ratio - 0.61 * high * ratio };
       });
       const place = freePlace(one, part, width, height, marks, found);
@@ -135,11 +136,26 @@ function placedNames() {
   return found;
 }
 
+function layNames() {
+  Object.assign(kept, { names: placedNames(), named: { x: view.x, y: view.y, scale: view.scale } });
+}
+
+// Those of a large map are laid out in a task of their own, after the marks.
+function nameSoon() {
+  clearTimeout(kept.naming);
+  kept.naming = setTimeout(() => {
+    layNames();
+    paintOverlay();
+  });
+}
+
 function paintNames() {
-  const found = rests() ? placedNames() : kept.names;
-  kept.names = found;
+  if (data.n <= LARGE) layNames();
+  else if (rests() && ["x", "y", "scale"].some((name) => kept.named[name] !== view[name])) nameSoon();
+  const { names: found, named } = kept;
+  if (named.scale !== view.scale) return;
   over.save();
-  if (!rests()) over.translate(view.x - kept.x, view.y - kept.y);
+  over.translate(view.x - named.x, view.y - named.y);
   Object.assign(over, { textAlign: "center", textBaseline: "middle", lineJoin: "round" });
   over.strokeStyle = css(colourOf("quiet"));
   over.lineWidth = view.ratio;

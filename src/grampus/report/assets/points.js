@@ -66,6 +66,7 @@ function resize() {
   Object.assign(view, { width, height, ratio });
   for (const canvas of [points, byId("overlay")]) Object.assign(canvas, { width, height });
   stamps = null;
+  kept.named = {};
   findEdges();
   if (first || view.whole) showAll();
   else [view.x, view.y] = [width / 2 - middle[0] * view.scale, height / 2 - middle[1] * view.scale];
@@ -100,6 +101,7 @@ function press({ offset, keep, add }, centre) {
 
 function pressAll(shown, want) {
   const { scale, x, y, width, height } = view;
+  const [dx, dy] = shift() ?? [width, height]; // what was inside before is there
   const faded = shown !== null && !want;
   const even = state.colourBy === "certainty";
   const edge = stampFor(0, 3).reach + 1; // marks that the edge would cut are left out
@@ -109,22 +111,19 @@ function pressAll(shown, want) {
     const px = Math.round(places[2 * i] * scale + x);
     const py = Math.round(places[2 * i + 1] * scale + y);
     if (px < edge || py < edge || px >= right || py >= bottom) continue;
+    if (px - dx >= edge && py - dy >= edge && px - dx < right && py - dy < bottom) continue;
     press(stampFor(state.styles[i], faded ? 0 : even ? 3 : strengths[i]), py * width + px);
   }
 }
 
-// While a large map is moved, its contours and names move with it; they are drawn anew when it rests.
+// While a large map is moved, its picture and its names move with it, and only the marks that come in are drawn; all is
+// drawn anew when it rests.
 const LARGE = 5000;
-const kept = { canvas: el("canvas"), x: 0, y: 0, scale: 0, names: [], timer: 0 };
+const kept = { canvas: el("canvas"), x: 0, y: 0, scale: 0, names: [], named: {}, naming: 0, timer: 0 };
 const rests = () => !kept.timer || kept.scale !== view.scale;
+const shift = () => (rests() ? null : [Math.round(view.x - kept.x), Math.round(view.y - kept.y)]);
 
-function paintGround() {
-  if (!rests()) {
-    pen.drawImage(kept.canvas, view.x - kept.x, view.y - kept.y);
-    return;
-  }
-  paintContours(pen);
-  if (data.n <= LARGE) return;
+function keepPicture() {
   Object.assign(kept, { x: view.x, y: view.y, scale: view.scale });
   Object.assign(kept.canvas, { width: view.width, height: view.height });
   kept.canvas.getContext("2d").drawImage(points, 0, 0);
@@ -135,13 +134,15 @@ let shownNow = null; // what is active, worked out when it changes and not for e
 function paintPoints() {
   pen.fillStyle = css(colourOf("stage"));
   pen.fillRect(0, 0, view.width, view.height);
-  paintGround();
+  if (rests()) paintContours(pen);
+  else pen.drawImage(kept.canvas, ...shift());
   buffer = pen.getImageData(0, 0, view.width, view.height);
   pixels = new Uint32Array(buffer.data.buffer);
   stampsNow();
   if (shownNow !== null) pressAll(shownNow, false);
   pressAll(shownNow, true);
   pen.putImageData(buffer, 0, 0);
+  if (data.n > LARGE && rests()) keepPicture();
 }
 
 // Documents by cells of 512 grid units, to find the one under the pointer.
