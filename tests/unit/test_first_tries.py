@@ -8,10 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from grampus import DocumentClusterer
 from grampus._workbook import parquet_bytes, xlsx_bytes
 from grampus.errors import CorpusError, InputError
 from grampus.text import Cleaning, ReadOptions, TermVectorizer, read_corpus
 from grampus.text.clean.markup import drop_troff
+from grampus.text.meaning.encoder import encoder_digest
 from grampus.text.readers import pdf
 from grampus.text.terms.prepare import languages_of
 from tests import samples
@@ -199,3 +201,42 @@ def test_one_piece_is_one_piece():
     found = Dropped()
     found.add("mail headers", ["From: a"])
     assert found.note() == "Not counted: 1 mail header (1 document)."
+
+
+@pytest.mark.parametrize("changed", [1, 4])
+def test_thirty_texts_in_eight_versions_are_thirty_groups(changed):
+    draw = random.Random(0)
+    syllables = [a + b for a in "bdfgklmnprstvz" for b in "aeiou"]
+    words = ["".join(draw.choices(syllables, k=3)) for _ in range(900)]
+    texts = []
+    for text in [draw.choices(words, k=40) for _ in range(30)]:
+        for _ in range(8):
+            version = list(text)
+            for place in draw.sample(range(40), changed):
+                version[place] = draw.choice(words)
+            texts.append(" ".join(version))
+    model = DocumentClusterer(embed=None).fit(texts)
+    assert model.n_clusters_ == 30
+    assert all(len(set(model.labels_[start : start + 8])) == 1 for start in range(0, 240, 8))
+
+
+@pytest.mark.skipif(encoder_digest() is None, reason="needs the extra [meaning]")
+def test_answers_that_differ_by_numbers_alone_are_two_groups():
+    """Numbers count as words, by which these 80 answers have no clear groups; their meaning tells."""
+    texts = [f"The service was good but the waiting time too long {i}" for i in range(40)]
+    texts += [f"The food tastes great and prices are fair {i}" for i in range(40)]
+    model = DocumentClusterer().fit(texts)
+    assert model.labels_.tolist() in ([0] * 40 + [1] * 40, [1] * 40 + [0] * 40)
+
+
+def test_a_footer_of_half_the_documents_names_no_cluster():
+    draw = random.Random(0)
+    topics = [
+        "whale ocean ship wave harbour sailor fish tide coral reef",
+        "bird nest feather wing egg flight cloud wind",
+    ]
+    feet = ["document management system version four", "for questions contact the service desk"]
+    texts = [f"{' '.join(draw.choices(topics[n % 2].split(), k=30))}\n{feet[n // 2 % 2]}" for n in range(120)]
+    model = DocumentClusterer(2, embed=None).fit(texts)
+    said = {word for one in model.clusters_ for word in " ".join((one.name, *one.words)).casefold().split()}
+    assert said <= set(" ".join(topics).split())
