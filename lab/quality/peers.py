@@ -26,6 +26,8 @@ RUN = ROOT / "lab" / "peers" / "run.py"
 OURS = "Grampus, MiniLM"  # on the vectors alone, as the others
 NOISE = ("one group", "alone", "reassigned")
 KINDS = ("seed", "order", "draw")
+FITS = ("bertopic", "umap", "evoc", "turftopic", "top2vec", "recipes", "tomotopy", "fastopic")
+FOREIGN = ("gnad10_de", "thucnews_zh", "masakhane_fr")  # the vectors are for English
 COSTS = (
     "CPU seconds are those of one thread, without imports and compilation; those of TF-IDF + SVD are without TF-IDF, "
     'and "as installed, k" finds the meaning of the texts in the cache.'
@@ -34,7 +36,7 @@ HEADS = ("way", "groups over classes", "left out", *(f"{way}: NMI / ARI" for way
          "orders", "draws", "CPU seconds", "MB")  # fmt: skip
 
 
-def fitted(work: Path, names: tuple[str, ...], most: int, repeats: int) -> None:
+def fitted(work: Path, names: tuple[str, ...], most: int, repeats: int, fits: tuple[str, ...] = FITS) -> None:
     """Write samples and vectors, and fit: the packages in their environment, Grampus here."""
     work.mkdir(parents=True, exist_ok=True)
     for name in names:
@@ -42,9 +44,10 @@ def fitted(work: Path, names: tuple[str, ...], most: int, repeats: int) -> None:
         held = json.dumps({"texts": texts[:most], "classes": list(map(str, classes[:most]))})
         (work / f"{name}.json.xz").write_bytes(lzma.compress(held.encode()))
     given = [str(RUN), str(work), str(work / "out"), "--most", str(most), "--repeats", str(repeats)]
-    peers, alone = (environment(name, ROOT / "requirements" / f"{name}.txt") for name in ("peers", "fastopic"))
-    fits = ["bertopic", "umap", "evoc", "turftopic", "top2vec", "recipes", "tomotopy"]
-    runs = [(peers, ["--encode"]), (peers, ["--only", *fits]), (alone, ["--only", "fastopic"])]
+    python = environment("peers", ROOT / "requirements" / "peers.txt")
+    runs = [(python, ["--encode"]), (python, ["--only", *(fit for fit in fits if fit != "fastopic")])]
+    if "fastopic" in fits:
+        runs.append((environment("fastopic", ROOT / "requirements" / "fastopic.txt"), ["--only", "fastopic"]))
     for python, more in (*runs, (sys.executable, ["--only", "grampus"])):
         subprocess.run([python, *given, *more, "--sets", *names], check=True)
 
@@ -138,3 +141,56 @@ def peers(task: Task) -> Found:
     made = ", ".join(f"{name} {version}" for name, version in read["made"].items())
     notes = [f"The fits were made with {made}; {read['left']} fits are left to do. {COSTS}"]
     return Found(figure, {name: float(value) for name, value in measures.items()}, tables, notes=notes)
+
+
+@row("quality", "levels-vectors")
+def levels_vectors(task: Task) -> Found:
+    names = tuple(name for name in (*CONFIRMED_ON, *CHOSEN_ON) if name not in FOREIGN)
+    names = ("bbcsport",) if task.quick else names
+    work = SCRATCH / ("vectors-quick" if task.quick else "vectors-work")
+    if not (work / "fits.json").exists() or task.quick:
+        fitted(work, names, task.trials(2500, 150), task.trials(5, 1), ("bertopic", "evoc"))
+    read, labels = json.loads((work / "fits.json").read_text(encoding="utf-8")), dict(np.load(work / "labels.npz"))
+    classes = {name: len(np.unique(sample(name, 0)[1])) for name in names}
+    parts = {
+        "all": names,
+        "confirming half": tuple(name for name in names if name in CONFIRMED_ON),
+        "at most 20 classes": tuple(name for name in names if classes[name] <= 20),
+        "more than 40 classes": tuple(name for name in names if classes[name] > 40),
+    }
+    means_of = {part: _three_seeds(read["fits"], labels, some, classes) for part, some in parts.items() if some}
+    heads = ("way", "groups over classes", "near", *(f"{way}: NMI / ARI" for way in NOISE), *(f"{k}s" for k in KINDS))
+    tables = [
+        Table(f"On vectors, not told the number of groups: {part}, {len(parts[part])} sets", heads, [
+            [way, f"{one['groups']:.2f}", f"{one['near']:.0%}", *(pair(one[noise]) for noise in NOISE),
+             *(f"{one[kind]:.3f}" for kind in KINDS)]
+            for way, one in sorted(found.items(), key=lambda item: -item[1]["reassigned"][0])
+        ])
+        for part, found in means_of.items()
+    ]  # fmt: skip
+    measures = dict[str, float]()
+    for part, found in means_of.items():
+        others = [one for way, one in found.items() if not way.startswith("Grampus")]
+        for at, (index, ways) in enumerate((("nmi", ("one group", "reassigned")), ("ari", NOISE))):
+            over = [found[OURS][noise][at] - max(one[noise][at] for one in others) for noise in ways]
+            measures[f"{index} over, {part}"] = float(min(over))
+    found = means_of["confirming half"]
+    best = max((way for way in found if not way.startswith("Grampus")), key=lambda way: found[way]["reassigned"][0])
+    figure = f"confirming half {pair(found[OURS]['reassigned'])}, {best} {pair(found[best]['reassigned'])}"
+    measures |= {kind: means_of["all"][OURS][kind] for kind in KINDS}
+    made = ", ".join(f"{name} {version}" for name, version in read["made"].items() if version != "absent")
+    return Found(
+        figure, measures, tables, notes=[f"The fits were made with {made}. NMI with noise alone rewards noise."]
+    )
+
+
+def _three_seeds(fits: list[dict[str, Any]], labels: Any, names: tuple[str, ...], classes: dict[str, int]) -> Any:
+    """Return the means of every way that is not told k, over sets and their first three seeds."""
+    found: dict[str, Any] = {}
+    for way in dict.fromkeys(one["way"] for one in fits if not one["way"].endswith(", k")):
+        some = [o for o in fits if o["way"] == way and o["kind"] == "seed" and o["repeat"] < 3 and o["name"] in names]
+        apart = np.array([np.log(max(one["groups"], 1) / classes[one["name"]]) for one in some])
+        found[way] = {noise: np.mean([one[noise] for one in some], axis=0) for noise in NOISE}
+        found[way] |= {"groups": float(np.exp(apart.mean())), "near": float((np.abs(apart) <= np.log(1.5)).mean())}
+        found[way] |= {kind: float(np.mean([agreement(labels, way, name, kind) for name in names])) for kind in KINDS}
+    return found

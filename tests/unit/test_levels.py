@@ -21,10 +21,11 @@ from grampus.gram import DenseGram, LinearGram, normalise
 from grampus.kernels import parse_kernel
 from grampus.metrics import ari
 from grampus.report.verdict import lead, verdict
-from grampus.select.evidence import FEWEST, Evidence, grid, measure_evidence
+from grampus.select.evidence import FEWEST, OF_ROWS, OF_TEXTS, Evidence, explained, grid, measure_evidence
 from grampus.select.levels import Chosen, compared_with, decide, explain_given, explain_levels
 from grampus.select.nested import coarser, finer
 from grampus.select.ungrouped import ungrouped, ungrouped_gram
+from grampus.text import Corpus
 
 
 def blobs(k, n=240, d=8, seed=0, apart=12.0):
@@ -303,6 +304,35 @@ def test_kernels_of_similarities_that_are_not_negative_choose_k_on_dense_rows(k)
     for kernel in ("cosine|power(0.6)|map", "cosine|power(0.6) + linear|centre"):
         model = DocumentClusterer(k, kernel=kernel).fit(rows)
         assert len(set(model.labels_)) == (3 if k == "auto" else 2)
+
+
+def test_centres_explain_what_scatter_around_them_leaves():
+    points, labels = np.random.default_rng(0).normal(size=(60, 4)), np.arange(60) % 5
+    middles = np.array([points[labels == c].mean(axis=0) for c in range(5)])
+    within = sum(((points[labels == c] - middles[c]) ** 2).sum() for c in range(5))
+    assert explained(points, labels, middles) == pytest.approx(1.0 - within / (points**2).sum())
+    assert explained(middles, np.arange(5), middles) == 1.0
+    assert explained(points, labels, np.zeros((5, 4))) == 0.0
+
+
+def test_rows_of_numbers_and_texts_with_embeddings_are_weighed_differently_from_texts(monkeypatch):
+    seen = []
+    monkeypatch.setattr(
+        "grampus.select.levels.measure_evidence",
+        lambda gram, compared, *more: (seen.append(compared.worth), measure_evidence(gram, compared, *more))[1],
+    )
+    rng = np.random.default_rng(0)
+    rows, words = (
+        rng.normal(size=(40, 6)),
+        ["apple", "bridge", "candle", "dragon", "engine", "forest", "garden", "harbour"],
+    )
+    texts = [" ".join(rng.choice(words, 6)) for _ in range(40)]
+    effort = Effort(stability=False)
+    DocumentClusterer(effort=effort).fit(rows)
+    DocumentClusterer(effort=effort).fit(Corpus(texts, inputs={"embedding": rows}))
+    DocumentClusterer(embed=None, effort=effort).fit(texts)
+    DocumentClusterer(effort=effort).fit(sp.csr_array(np.abs(rows)))
+    assert seen == [OF_ROWS, OF_ROWS, OF_TEXTS, OF_TEXTS]
 
 
 def test_levels_are_apart_and_supported():

@@ -3,9 +3,10 @@
 Ward's tree of the documents, in their leading components, proposes a partition for every k. Two judges look at it, and
 neither had a part in making it. *Neighbours*: how far the nearest neighbours of a document share its group beyond
 chance; that falls as soon as a topic is torn. *Halves*: random halves of the documents have trees of their own and
-predict each other; that falls where k is wrong among few. Saying more is worth something too, the less the fewer
-documents there are. The merit of k is the sum of these; how it was chosen stands in docs/decisions.md. Ward's rule
-makes groups of similar size; where halves agree clearly more on those of average linkage, its tree proposes, too.
+predict each other; that falls where k is wrong among few. Saying more is worth something too: of texts, the less the
+fewer they are; of rows of numbers, as far as centres of one half explain the other. The merit of k is the sum of these;
+how it was chosen stands in docs/results/tried.md. Ward's rule makes groups of similar size; where halves agree clearly
+more on those of average linkage, its tree proposes, too.
 
 Whether there are groups at all is asked without a partition: have documents nearer neighbours than documents that were
 dealt anew from the same words?
@@ -27,7 +28,7 @@ from ..gram import Gram, centre
 from ..gram.eigen import eigenpairs
 from .splits import Entropy, half, keyed_generator, null_generator
 from .strength import adjusted_rand, tables
-from .ward import Labels, WardTree, nearest_centre, polish
+from .ward import Labels, WardTree, centres, nearest_centre, polish
 
 DOCUMENTS = 2500  # at most are looked at; a sample drawn by content
 FEWEST = 30  # documents below which nothing can be told
@@ -35,12 +36,10 @@ PER_CLUSTER = 4  # documents for each cluster of the largest k
 COMPONENTS = 32
 EVERY, STEP = 12, 1.16  # every k up to here is tried, then steps of about a seventh
 NEIGHBOURS, TUNED = 25, 7  # of a document; the distance of the 7th is its scale (Zelnik-Manor & Perona 2004)
-FEW, HEAVY, STEADY = 0.56, 0.078, 0.089  # what the first groups, e times as many, and steadiness are worth
 SMALL = 1000  # documents: of fewer, more groups are worth less
 MANY, LARGE = 20, 20  # clusters, and documents of each on average, from which on average linkage is tried as well
 STEADIER = 0.1  # agreement of halves beyond that of Ward's tree: 0.24 where large classes are torn, 0.03 elsewhere
 SPLITS, FIRST_SPLITS = 6, 2  # of the documents; of those k that the first leave open, all
-WITHIN, CLOSE = 0.3, 0.08  # merit below the best: what steadiness cannot make up for, and what few splits leave open
 SURE = 0.8  # agreement of halves that needs no comparison with one cloud
 NEARER = 0.25  # of what is possible: neighbours that share a group beyond those of one cloud
 ACCIDENT = 2.0  # over the root of the documents: agreement beyond one cloud that halves reach without groups
@@ -50,6 +49,36 @@ ROUNDS, MOVES = 4, 3  # of trying values of k between those tried; of k-means af
 COMPARED, NEAREST = 300, 5  # documents whose nearest neighbours the verdict looks at, and how many of these
 DRAWS = 19  # collections without groups
 _COMPARED, _CLOUD = 5, 7  # what a generator is for; see `splits`
+
+
+@dataclass(frozen=True)
+class Worth:
+    """What counts how much in the merit of k, beside neighbours that share their group, which count 1.
+
+    Attributes
+    ----------
+    few, more : float
+        That the first groups are told apart, and e times as many.
+    explained : float
+        The share of the scatter of documents that centres explain which were found without them.
+    steady, sure : float
+        That halves agree: −steady · ln(sure − agreement).
+    within, close : float
+        Merit below the best: what steadiness cannot make up for, and what few splits leave open.
+    """
+
+    few: float
+    more: float
+    explained: float
+    steady: float
+    sure: float
+    within: float
+    close: float
+
+
+OF_TEXTS = Worth(few=0.56, more=0.078, explained=0.0, steady=0.089, sure=1.02, within=0.3, close=0.08)
+# Chosen on sentence embeddings, whose neighbours are noisier; docs/results/tried.md.
+OF_ROWS = Worth(few=1.38, more=0.0, explained=1.45, steady=0.39, sure=1.1, within=0.8, close=0.2)
 
 
 @dataclass(frozen=True)
@@ -76,6 +105,8 @@ class Evidence:
         than those of every cloud that was drawn.
     nearer : array of shape (m,), optional
         How far nearest neighbours share their group beyond those of such a cloud, as a share of what is possible.
+    close : float
+        Merit below the best at which a k is plausible.
 
     Examples
     --------
@@ -96,6 +127,7 @@ class Evidence:
     n_documents: int
     steady: bool = False
     nearer: Array | None = None
+    close: float = OF_TEXTS.close
 
     @property
     def excess(self) -> Array:
@@ -138,11 +170,14 @@ class Compared:
     wide : float, optional
         For texts: standard deviation of collections without groups, in units of that of the draws, which may share
         documents.
+    worth : Worth
+        How the merit of k is put together.
     """
 
     make: Callable[[NDArray[np.intp], np.random.Generator | None], Gram]
     most: int = COMPARED
     wide: float | None = None
+    worth: Worth = OF_TEXTS
 
     def among(self, rows: NDArray[np.intp]) -> Compared:
         """Return the same for places among some of the documents."""
@@ -168,21 +203,23 @@ def measure_evidence(
         beyond = _beyond(len(gram), compared, entropy)
         report("looking for groups", 1, 3)
         points = leading_points(gram)
-        judge = _Judge(points, entropy)
+        judge = _Judge(points, entropy, compared.worth)
         tried = judge.every(grid(len(points)) if ks is None else ks, free=ks is None)
         report("looking for groups", 2, 3)
         merit = np.array([judge.merits[k] for k in tried])
         halves = [judge.halves(k) for k in tried]
         clouds = range(max(1, min(CLOUDS, DRAWN // len(points))))
         drawn = list(results_in_threads(lambda number: _cloud(points, entropy, clouds[number], tried), len(clouds)))
-        expected, kappa, _ = np.mean(drawn, axis=0).T
+        expected, kappa, *_ = np.mean(drawn, axis=0).T
         best, own = tried[int(merit.argmax())], halves[int(merit.argmax())][0]
         lone = (_cloud(points, entropy, draw, (best,))[0, 0] for draw in range(DRAWS))
         steady = compared.wide is None and all(own > agreed for agreed in lone)
         report("looking for groups", 3, 3)
     mean, error, shared = (np.array(each) for each in zip(*halves, strict=True))
     nearer = (shared - kappa) / np.maximum(1.0 - kappa, 0.02)
-    return Evidence(np.array(tried), mean, error, expected, merit, beyond, len(points), steady, nearer)
+    return Evidence(
+        np.array(tried), mean, error, expected, merit, beyond, len(points), steady, nearer, judge.worth.close
+    )
 
 
 def leading_points(gram: Gram) -> Array:
@@ -222,14 +259,14 @@ class _Neighbours:
 class _Judge:
     """The merit of every k. Splits are added where a decision is close."""
 
-    def __init__(self, points: Array, entropy: Entropy) -> None:
-        self.points, self.entropy = points, entropy
+    def __init__(self, points: Array, entropy: Entropy, worth: Worth) -> None:
+        self.points, self.entropy, self.worth = points, entropy, worth
         self.tree, self.graph = WardTree(points), _Neighbours(points)
         self.parts = [half(len(points), entropy, number) for number in range(SPLITS)]
         self.splits = list(results_in_threads(lambda number: _Split(points, self.parts[number]), SPLITS))
         self.seen: dict[int, list[Array]] = {}
         self.merits: dict[int, float] = {}
-        self.heavy = HEAVY * min(1.0, len(points) / SMALL)
+        self.more = worth.more * min(1.0, len(points) / SMALL)
 
     def every(self, ks: Sequence[int], free: bool) -> list[int]:
         """Judge values of k, and those between the best and its neighbours if others than these may be taken."""
@@ -238,12 +275,12 @@ class _Judge:
         return sorted(self.merits)
 
     def _look_at_ward(self, ks: Sequence[int], free: bool) -> None:
-        rough = {k: self._merit(*self.graph.judge(self.tree.cut(k))) for k in ks}
+        rough, within = {k: self._rough(k) for k in ks}, self.worth.within
         peak = max(ks, key=rough.__getitem__)
-        needed = {k: rough[peak] - (WITHIN if k <= peak else WITHIN / 2) for k in ks}  # beyond, topics are torn
+        needed = {k: rough[peak] - (within if k <= peak else within / 2) for k in ks}  # beyond, topics are torn
         self._look((k for k in ks if rough[k] >= needed[k] or not free), FIRST_SPLITS)
         best = max(self.merits.values())
-        self._look([k for k, merit in self.merits.items() if merit >= best - CLOSE or not free], SPLITS)
+        self._look([k for k, merit in self.merits.items() if merit >= best - self.worth.close or not free], SPLITS)
         for _ in range(ROUNDS if free else 0):
             tried = sorted({*ks, *self.merits})
             at = tried.index(max(self.merits, key=lambda k: (self.merits[k], -k)))
@@ -285,16 +322,23 @@ class _Judge:
             self.seen.setdefault(k, []).append(found)
         self.merits |= {k: self._merit_of(self.seen[k]) for k in asked}
 
-    def _merit_of(self, seen: list[Array]) -> float:
-        agreement, kappa, chance = np.mean(seen, axis=0)
-        return self._merit(kappa, chance) - STEADY * float(np.log(1.02 - agreement))
+    def _rough(self, k: int) -> float:
+        """Return the merit of a cut of the tree of all documents, less steadiness."""
+        labels = self.tree.cut(k)
+        kappa, chance = self.graph.judge(labels)
+        return self._merit(kappa, chance, explained(self.points, labels, centres(self.points, labels, k)))
 
-    def _merit(self, kappa: float, chance: float) -> float:
-        return float(kappa + FEW * (1.0 - chance) - self.heavy * np.log(chance))
+    def _merit_of(self, seen: list[Array]) -> float:
+        agreement, *said = np.mean(seen, axis=0)
+        return self._merit(*said) - self.worth.steady * float(np.log(self.worth.sure - agreement))
+
+    def _merit(self, kappa: float, chance: float, share: float) -> float:
+        worth = self.worth
+        return float(kappa + worth.few * (1.0 - chance) - self.more * np.log(chance) + worth.explained * share)
 
     def halves(self, k: int) -> tuple[float, float, float]:
         """Return the agreement of halves at k, its standard error, and how far neighbours share their group."""
-        found, shared, _ = np.array(self.seen[k]).T
+        found, shared, *_ = np.array(self.seen[k]).T
         return float(found.mean()), float(found.std(ddof=1) / np.sqrt(len(found))), float(shared.mean())
 
 
@@ -307,7 +351,10 @@ class _Split:
         self.trees = [WardTree(points[some], rule) for some in self.members]
 
     def judge(self, k: int, graph: _Neighbours | None = None) -> Array:
-        """Return how far the halves agree, and what neighbours say of the partitions they make of all documents."""
+        """Return how far the halves agree, what neighbours say of the partitions they make of all, and `explained`.
+
+        That is the share of the scatter of a half that the centres of the other explain.
+        """
         halves = zip(self.members, self.trees, strict=True)
         made = [polish(self.points[some], tree.cut(k), k, self.moves) for some, tree in halves]
         every = [nearest_centre(self.points, middles) for _, middles in made]
@@ -315,8 +362,19 @@ class _Split:
             adjusted_rand(tables(own[None], every[1 - side][None, self.members[side]], k))[0]
             for side, (own, _) in enumerate(made)
         ]
-        said = np.mean([graph.judge(labels) for labels in every], axis=0) if graph is not None else (0.0, 1.0)
-        return np.array([np.mean(agree), *said])
+        if graph is None:
+            return np.array([np.mean(agree), 0.0, 1.0, 0.0])
+        share = [
+            explained(self.points[other], every[side][other], made[side][1])
+            for side, other in enumerate(reversed(self.members))
+        ]
+        return np.array([np.mean(agree), *np.mean([graph.judge(labels) for labels in every], axis=0), np.mean(share)])
+
+
+def explained(points: Array, labels: Labels, middles: Array) -> float:
+    """Return the share of the scatter of points, around the origin, that the centres of their clusters explain."""
+    left = float(((points - middles[labels]) ** 2).sum())
+    return 1.0 - left / max(float((points**2).sum()), 1e-300)
 
 
 def agreement(points: Array, k: int, rule: str, entropy: Entropy) -> float:
@@ -325,7 +383,7 @@ def agreement(points: Array, k: int, rule: str, entropy: Entropy) -> float:
 
 
 def _cloud(points: Array, entropy: Entropy, draw: int, ks: Sequence[int]) -> Array:
-    """Return what halves and neighbours say of one cloud with the spread of the points, as of documents, (ks, 3)."""
+    """Return what halves and neighbours say of one cloud with the spread of the points, as of documents, (ks, 4)."""
     drawn = keyed_generator(entropy, _CLOUD, draw).standard_normal(points.shape) * points.std(axis=0)
     if np.ptp((points**2).sum(axis=1)) < 1e-6:
         drawn = unit_rows(drawn)

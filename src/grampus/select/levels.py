@@ -16,7 +16,7 @@ from .._random import seed_words
 from ..cluster import kernel_kmeans
 from ..gram import Gram
 from ..kernels import Kernel, parse_kernel
-from .evidence import DOCUMENTS, FEWEST, Compared, Evidence, measure_evidence
+from .evidence import DOCUMENTS, FEWEST, OF_ROWS, OF_TEXTS, Compared, Evidence, measure_evidence
 from .nested import nested
 from .splits import Entropy, check_ks, keyed_generator
 from .ungrouped import takes_drawn, ungrouped, ungrouped_gram
@@ -174,7 +174,7 @@ def choose_levels(
     >>> from grampus import choose_levels
     >>> cloud = np.random.default_rng(0).normal(size=(100, 5))
     >>> choose_levels(cloud, kernel="linear", random_state=0).sentence
-    'No clear groups: your documents are no closer to each other than random ones. The best guess is k = 9.'
+    'No clear groups: your documents are no closer to each other than random ones. The best guess is k = 22.'
     """
     report, entropy = as_progress(progress), tuple(seed_words(random_state))
     parsed = None if isinstance(X, Gram) else parse_kernel(kernel)
@@ -225,7 +225,7 @@ def compared_with(
         some = some if rng is None else ungrouped(some, rng)
         return kernel.gram(some).split_shift()[0]
 
-    return Compared(make)
+    return Compared(make, worth=OF_ROWS if isinstance(documents, np.ndarray) else OF_TEXTS)
 
 
 def find_levels(gram: Gram, compared: Compared, ks: Any, entropy: Entropy, report: Progress) -> Chosen:

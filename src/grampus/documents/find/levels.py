@@ -18,7 +18,7 @@ from ...gram import Gram
 from ...kernels import Kernel
 from ...persist import Choice
 from ...persist.records import GIVEN
-from ...select.evidence import CLOSE, COMPARED, FEWEST, SPLITS, Compared
+from ...select.evidence import COMPARED, FEWEST, OF_ROWS, OF_TEXTS, SPLITS, Compared
 from ...select.levels import (
     PER_CLUSTER,
     Chosen,
@@ -85,17 +85,19 @@ def _compared(
     compare = partial(compared_with, base, kernel, inputs.features, heavy)
     if inputs.vectorizer is None:
         return compare()
+    given = isinstance(inputs.features, dict) and "embedding" in inputs.features and "embedding" not in inputs.makers
+    worth = OF_ROWS if given else OF_TEXTS
     rng, size = keyed_generator(entropy, _DEALT), max(inputs.corpus.texts.nbytes / max(len(inputs.corpus), 1), 1.0)
     encoded = any(isinstance(maker, MeaningInput) for maker in inputs.makers.values())
     few = min(len(heavy), max(FEWEST, min(COMPARED, int((MOST_ONCE if encoded else MOST_DEALT) / size))))
     if not encoded:
-        return replace(compare(partial(_dealt_anew, inputs)), most=few, wide=1.0)
+        return replace(compare(partial(_dealt_anew, inputs)), most=few, wide=1.0, worth=worth)
     pool = _dealt_anew(inputs, np.resize(rng.permutation(heavy)[: DEALT * few], DEALT * few), rng)
 
     def draw(places: NDArray[np.intp], rng: np.random.Generator) -> Any:
         return take_rows(pool, rng.permutation(DEALT * few)[: len(places)])
 
-    return replace(compare(draw), most=few, wide=((DEALT + 1) / (DEALT - 1)) ** 0.5)
+    return replace(compare(draw), most=few, wide=((DEALT + 1) / (DEALT - 1)) ** 0.5, worth=worth)
 
 
 def _dealt_anew(inputs: Inputs, places: NDArray[np.intp], rng: np.random.Generator) -> Any:
@@ -125,7 +127,7 @@ def _record(chosen: Chosen, scheme: str, words: str) -> Choice:
         return Choice(best, scheme, (), (), (), (), (), 0, None, words, (), chosen.verdict)
     ks, splits = tuple(seen.ks.tolist()), SPLITS
     ranking = tuple(ks[i] for i in np.argsort(-seen.merit, kind="stable"))
-    plausible = () if scheme == GIVEN else tuple(seen.ks[seen.merit >= seen.merit.max() - CLOSE].tolist())
+    plausible = () if scheme == GIVEN else tuple(seen.ks[seen.merit >= seen.merit.max() - seen.close].tolist())
     mean, error, expected = (numbers(values) for values in (seen.mean, seen.standard_error, seen.expected))
     return Choice(best, scheme, ks, mean, error, ranking, plausible, splits, None, words, expected, chosen.verdict)
 
