@@ -28,7 +28,7 @@ from ..errors import PartsError
 
 Function = Callable[..., Any]
 
-MANY_BYTES = 40_000_000  # of text, from which on processes pay: starting one costs about a second
+MANY_BYTES = 40_000_000  # of text that others must take over for processes to pay: each takes 3 s to start
 PIECE_BYTES = 4_000_000  # of text in a piece, for processes and Dask workers
 AHEAD = 2  # pieces of every worker that are waited for at a time
 # Workers share the processors: each has one thread, in the libraries below as well.
@@ -207,5 +207,6 @@ def runner_for(nbytes: float) -> Runner:
         return chosen
     workers = settings().workers
     if workers is None:
-        workers = min(thread_count(), core_count()) if nbytes >= MANY_BYTES else 1
+        workers = min(thread_count(), core_count())
+        workers = workers if nbytes * (1 - 1 / workers) >= MANY_BYTES else 1
     return Processes(workers) if workers > 1 else ThisThread()
