@@ -86,6 +86,8 @@ def test_german_texts_have_german_stems_and_stop_words_without_an_option():
     assert set(terms.vocabulary_) == {"berg", "geseh", "hund", "katz", "vogel"}
     same = Terms(stop_words="de", stemmer="de").fit(GERMAN)
     assert same.vocabulary_ == terms.vocabulary_
+    new = terms.prepare([SENTENCES["en"], "Hunde"])  # read as German, in which alone there are terms
+    assert (new.preparation.languages, new.language.tolist()) == (("de",), [0, 0])
 
 
 def test_english_terms_are_what_they_were():

@@ -63,11 +63,17 @@ def test_the_runner_follows_size_and_settings():
         assert runner.workers == 3
     with config(workers=1):
         assert isinstance(runner_for(1e12), ThisThread)
-    with config(threads=2):
-        assert isinstance(runner_for(1e12), Processes | ThisThread)
     given = ThisThread(7)
     with using(given):
         assert runner_for(1e12) is given
+
+
+@pytest.mark.parametrize(("cores", "least"), [(1, None), (2, 80e6), (16, 43e6)])
+def test_processes_start_where_they_take_over_enough(monkeypatch, cores, least):
+    monkeypatch.setattr("grampus.run.runner.core_count", lambda: cores)
+    with config(threads=16):
+        assert isinstance(runner_for(0.99 * least if least else 1e12), ThisThread)
+        assert least is None or runner_for(least).workers == cores
 
 
 def _joined(piece, sign, table):

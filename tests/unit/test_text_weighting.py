@@ -13,7 +13,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from grampus.errors import InputError
 from grampus.text import Weighting
-from grampus.text.terms.weighting import GLOBAL, LOCAL, NAMED, NORMALISATION
+from grampus.text.terms.weighting import GLOBAL, LOCAL, NAMED, NORMALISATION, Counts
 
 # Four documents, three terms; the second term is in all of them.
 COUNTS = np.array([[4, 1, 0], [0, 1, 2], [1, 2, 0], [0, 4, 0]])
@@ -202,3 +202,13 @@ def test_scikit_learn_checks(estimator, check):
     except SkipTest as skipped:  # array API input is not promised, and scikit-learn looks at it only when told
         if "SCIPY_ARRAY_API" not in str(skipped):
             raise
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.int64, np.float64])
+@pytest.mark.parametrize("most", [7, 100_000])
+def test_sums_over_terms_add_the_smallest_counts_first(dtype, most):
+    rng = np.random.default_rng(0)
+    rows = sp.csr_matrix(rng.integers(1, most, (300, 20)) * (rng.random((300, 20)) < 0.5), dtype=dtype)
+    sums = [sum(sorted(math.sqrt(count) for count in column if count)) for column in rows.toarray().T.tolist()]
+    assert Counts(rows).sum(np.sqrt).tolist() == sums
+    assert Counts(rows[rng.permutation(300)]).sum(np.sqrt).tolist() == sums

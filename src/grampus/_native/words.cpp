@@ -40,21 +40,30 @@ inline uint32_t decoded(const uint8_t* at, const uint8_t* end, int& length) {
     return 0;
 }
 
-inline uint32_t hashed(const char* word, size_t length) {
-    uint64_t h = 0x9e3779b97f4a7c15ULL ^ length;
-    while (length >= 8) {
-        uint64_t part;
-        std::memcpy(&part, word, 8);
-        h = (h ^ part) * 0xff51afd7ed558ccdULL;
+template <class Part>
+inline uint64_t part(const char* at) {
+    Part value;
+    std::memcpy(&value, at, sizeof(Part));
+    return value;
+}
+
+// The first 8 bytes of a word; of a shorter one all of it, from two parts that may overlap.
+inline uint64_t head_of(const char* word, size_t length) {
+    if (length >= 8) return part<uint64_t>(word);
+    if (length >= 4) return part<uint32_t>(word) | part<uint32_t>(word + length - 4) << 8 * (length - 4);
+    if (length >= 2) return part<uint16_t>(word) | part<uint16_t>(word + length - 2) << 8 * (length - 2);
+    return length ? static_cast<uint8_t>(*word) : 0;
+}
+
+inline size_t hashed(const char* word, size_t length, uint64_t head) {
+    uint64_t h = (head ^ length * 0x9e3779b97f4a7c15ULL) * 0xff51afd7ed558ccdULL;
+    for (size_t at = 8; at < length; at += 8) {
         h ^= h >> 32;
-        word += 8, length -= 8;
+        h = (h ^ part<uint64_t>(word + std::min(at, length - 8))) * 0xff51afd7ed558ccdULL;
     }
-    uint64_t part = 0;
-    for (size_t k = 0; k < length; ++k) part = part << 8 | static_cast<uint8_t>(word[k]);
-    h = (h ^ part) * 0xff51afd7ed558ccdULL;
     h ^= h >> 32;
     h *= 0xc4ceb9fe1a85ec53ULL;
-    return static_cast<uint32_t>(h >> 32);
+    return h >> 32;
 }
 
 void append(std::string& out, uint64_t value) {  // groups of seven bits, low ones first
@@ -65,23 +74,25 @@ void append(std::string& out, uint64_t value) {  // groups of seven bits, low on
 }  // namespace
 
 // The slot of a word, or the empty one that it would take.
-size_t Vocabulary::place(const char* word, size_t length, uint32_t hash) const {
+size_t Vocabulary::place(const char* word, size_t length, uint64_t head) const {
     const size_t mask = slots_.size() - 1;
-    for (size_t at = hash & mask;; at = (at + 1) & mask) {
+    for (size_t at = hashed(word, length, head) & mask;; at = (at + 1) & mask) {
         const Slot slot = slots_[at];
         if (slot.number < 0) return at;
-        if (slot.hash == hash && this->length(slot.number) == length && !std::memcmp(this->word(slot.number), word, length)) return at;
+        if (slot.head != head || slot.length != length) continue;
+        if (length <= 8 || !std::memcmp(this->word(slot.number) + 8, word + 8, length - 8)) return at;
     }
 }
 
-int32_t Vocabulary::find(const char* word, size_t length) const { return slots_[place(word, length, hashed(word, length))].number; }
+int32_t Vocabulary::find(const char* word, size_t length) const { return slots_[place(word, length, head_of(word, length))].number; }
 
 int32_t Vocabulary::number(const char* word, size_t length) {
-    const uint32_t hash = hashed(word, length);
-    const size_t at = place(word, length, hash);
+    const uint64_t head = head_of(word, length);
+    const size_t at = place(word, length, head);
     if (slots_[at].number >= 0) return slots_[at].number;
     if (size() == INT32_MAX - 1) throw std::length_error("too many different words");
-    slots_[at] = {hash, size()};
+    if (length > UINT32_MAX) throw std::length_error("a word is longer than 4 GB");
+    slots_[at] = {head, static_cast<uint32_t>(length), size()};
     text_.insert(text_.end(), word, word + length);
     starts_.push_back(text_.size());
     if (2 * starts_.size() > slots_.size()) grow();
@@ -89,11 +100,11 @@ int32_t Vocabulary::number(const char* word, size_t length) {
 }
 
 void Vocabulary::grow() {
-    std::vector<Slot> wider(2 * slots_.size(), {0, -1});
+    std::vector<Slot> wider(2 * slots_.size(), {0, 0, -1});
     const size_t mask = wider.size() - 1;
     for (const Slot slot : slots_) {
         if (slot.number < 0) continue;
-        size_t at = slot.hash & mask;
+        size_t at = hashed(word(slot.number), slot.length, slot.head) & mask;
         while (wider[at].number >= 0) at = (at + 1) & mask;
         wider[at] = slot;
     }

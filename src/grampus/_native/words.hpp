@@ -21,7 +21,7 @@ struct Letters {  // beyond ASCII
 // Distinct words and their numbers.
 class Vocabulary {
   public:
-    Vocabulary() : slots_(1 << 12, {0, -1}), starts_(1, 0) {}
+    Vocabulary() : slots_(1 << 12, {0, 0, -1}), starts_(1, 0) {}
     int32_t number(const char* word, size_t length);      // of a word, numbering a new one
     int32_t find(const char* word, size_t length) const;  // −1 for a word that has none
     int32_t size() const { return static_cast<int32_t>(starts_.size() - 1); }
@@ -30,10 +30,11 @@ class Vocabulary {
 
   private:
     struct Slot {
-        uint32_t hash;
+        uint64_t head;  // the first 8 bytes: most words are told apart without a look at their text
+        uint32_t length;
         int32_t number;
     };
-    size_t place(const char* word, size_t length, uint32_t hash) const;
+    size_t place(const char* word, size_t length, uint64_t head) const;
     void grow();
 
     std::vector<Slot> slots_;  // a power of 2

@@ -6,7 +6,7 @@ algorithm of Strona, Nappo, Boccacci, Fattorini & San-Miguel-Ayanz 2014). Dense 
 their mean and covariance (SigClust's null: Liu, Hayes, Nobel & Marron 2008). Texts keep their number of words.
 """
 
-from itertools import accumulate, pairwise
+from itertools import accumulate, chain, pairwise
 from typing import Any
 
 import numpy as np
@@ -120,7 +120,7 @@ def deal_words(texts: Any, rng: np.random.Generator) -> list[str]:
     joiner = " "
     if sum(map(len, split)) < 2 * len(split):
         split, joiner = [list(text) for text in texts], ""
-    words = [word for some in split for word in some]
-    dealt = [words[at] for at in rng.permutation(len(words)).tolist()]
+    words = list(chain.from_iterable(split))
+    dealt = list(map(words.__getitem__, rng.permutation(len(words)).tolist()))
     ends = accumulate(map(len, split), initial=0)
     return [joiner.join(dealt[start:end]) for start, end in pairwise(ends)]

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ... import _native
 from ..._array import Array, tiles
-from ..._parallel import blas_threads
+from ..._parallel import blas_threads, results_in_threads
 from ...cluster import embedding_2d
 from ...errors import ConvergenceError, InputError
 from ...gram import Gram
@@ -187,15 +187,19 @@ def _nearest_of(base: Gram, others: NDArray[np.intp], chosen: NDArray[np.intp]) 
     near_cells = _among(base, others, leaders, cells)[0]
     index = np.zeros((len(others), cells * NEAR), dtype=np.intp)
     distances = np.full((len(others), cells * NEAR), np.inf)
-    for cell in range(len(leaders)):
+
+    def look(cell: int) -> None:
         inside = np.flatnonzero(cell_of == cell)
         rows, slots = np.nonzero(near_cells == cell)
         if len(inside) == 0 or len(rows) == 0:
-            continue
+            return
         count = min(NEAR, len(inside))
         found, far = _among(base, others[rows], chosen[inside], count)
         columns = slots[:, None] * NEAR + np.arange(count)
         index[rows[:, None], columns], distances[rows[:, None], columns] = inside[found], far
+
+    with blas_threads():  # for all cells: threads that set and restore the limit themselves would undo each other's
+        list(results_in_threads(look, len(leaders)))
     best = np.sort(np.argpartition(distances, NEAR - 1, axis=1)[:, :NEAR], axis=1)
     return np.take_along_axis(index, best, axis=1), np.take_along_axis(distances, best, axis=1)
 

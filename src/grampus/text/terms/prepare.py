@@ -136,11 +136,12 @@ def prepare(
         cleaner = cleaning.learn(given) if known is None else Cleaner(cleaning, known.shared)
         shared = cleaner.shared
         texts, dropped = _cleaned(given, cleaner)
-    if not detect:
-        return Prepared(texts, np.zeros(len(texts), np.uint8), Preparation(shared), dropped)
+    if not detect or (known is not None and len(known.languages) < 2):  # new texts of one language are read as that
+        languages = known.languages if detect and known is not None else ()
+        return Prepared(texts, np.zeros(len(texts), np.uint8), Preparation(shared, languages), dropped)
     codes = _codes(texts, known)
     if known is not None:
-        languages = known.languages or (MAIN,)
+        languages = known.languages
     elif any(codes):
         languages = languages_of(Counter(codes), len(codes))
     else:
