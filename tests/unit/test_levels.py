@@ -475,8 +475,7 @@ def test_one_gaussian_keeps_mean_and_covariance(shape):
 def test_dealt_words_keep_their_number():
     mixed = ungrouped(["a b c", "d e", "f"], np.random.default_rng(0))
     assert [len(text.split()) for text in mixed] == [3, 2, 1]
-    order = np.random.default_rng(0).permutation(6)
-    assert " ".join(mixed).split() == ["abcdef"[at] for at in order]
+    assert sorted(" ".join(mixed).split()) == list("abcdef")
     strings = ungrouped(["acgt", "ac"], np.random.default_rng(0))
     assert ([len(text) for text in strings], sorted("".join(strings))) == ([4, 2], list("aaccgt"))
 

@@ -39,6 +39,7 @@ from grampus.select.null import Cloud
 from grampus.select.results import _shown
 from grampus.select.schemes import MOST_DOCUMENTS, SCHEMES, check_scheme, scheme_for
 from grampus.select.strength import partition_similarity, strength
+from grampus.select.ungrouped import deal_words
 from tests.timing import no_slower
 
 QUICK = {"kernel": "linear", "ks": range(2, 6), "splits": Splits(8), "random_state": 0}
@@ -689,3 +690,10 @@ def test_a_cluster_of_two_is_not_degenerate():
     counts = np.array([[[2, 0], [0, 3]], [[1, 0], [0, 3]]])
     for score in (strength, partition_similarity):
         assert score(counts).degenerate.tolist() == [False, True]
+
+
+def test_words_are_dealt_in_the_order_that_is_drawn():
+    order = np.random.default_rng(0).permutation(6)
+    dealt = deal_words(["a b c", "", "d e", "f"], np.random.default_rng(0))
+    assert [len(text.split()) for text in dealt] == [3, 0, 2, 1]
+    assert " ".join(dealt).split() == ["abcdef"[at] for at in order]
