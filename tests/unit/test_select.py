@@ -693,7 +693,7 @@ def test_a_cluster_of_two_is_not_degenerate():
 
 
 def test_words_are_dealt_in_the_order_that_is_drawn():
-    order = np.random.default_rng(0).permutation(6)
-    dealt = deal_words(["a b c", "", "d e", "f"], np.random.default_rng(0))
-    assert [len(text.split()) for text in dealt] == [3, 0, 2, 1]
-    assert " ".join(dealt).split() == ["abcdef"[at] for at in order]
+    order = np.random.default_rng(0).permutation(8)
+    dealt = deal_words(["a b c d", "", "e f g", "h"], np.random.default_rng(0))
+    assert [len(text.split()) for text in dealt] == [4, 0, 3, 1]
+    assert " ".join(dealt).split() == ["abcdefgh"[at] for at in order]
