@@ -76,7 +76,7 @@ function move(dx, dy) {
 function ring(i) {
   if (pointer.ringed === i) return;
   pointer.ringed = i;
-  refresh();
+  requestAnimationFrame(paintOverlay); // the marks stay as they are
 }
 
 // Bring a document into view and ring it.

@@ -150,8 +150,10 @@ function nameSoon() {
 }
 
 function paintNames() {
-  if (data.n <= LARGE) layNames();
-  else if (rests() && ["x", "y", "scale"].some((name) => kept.named[name] !== view[name])) nameSoon();
+  if (["x", "y", "scale"].some((name) => kept.named[name] !== view[name])) {
+    if (data.n <= LARGE) layNames();
+    else if (rests()) nameSoon();
+  }
   const { names: found, named } = kept;
   if (named.scale !== view.scale) return;
   over.save();
