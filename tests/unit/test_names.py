@@ -316,11 +316,14 @@ def test_of_two_titles_with_a_word_in_common_the_phrase_is_left_without_it():
     named = _titles({0: [files], 1: [both], 2: [three]}, [], [], set())
     assert [named[group].text for group in range(3)] == ["files", "development", "open sound"]
     library = Candidate(1.0, "library", ("librari",))
-    toolkit = Candidate(1e-7, "toolkit", ("toolkit",))  # tells next to nothing, but nobody else has it
+    toolkit = Candidate(0.01, "toolkit", ("toolkit",))  # tells little, but nobody else has it
     named = _titles(
         {0: [files], 1: [library], 2: [Candidate(0.9, "library files", ("librari", "file")), toolkit]}, [], [], set()
     )
     assert [named[group].text for group in range(3)] == ["files", "library", "toolkit"]
+    shared = Candidate(0.9, "shared library", ("share", "librari"))
+    named = _titles({0: [library], 1: [shared]}, [], [], set())
+    assert [named[group].text for group in range(2)] == ["library", "shared library"]  # "shared" alone names nothing
 
 
 def test_a_name_has_one_phrase_with_a_link():

@@ -46,8 +46,7 @@ LEAST_TELLING = 0.1  # of how telling the best candidate is
 UNTOLD = 1e-4  # what a candidate counts that is less telling: a title where all others are taken
 WEAKEST = 0.15  # of the score of the best: what says less is not part of a name
 SAME = 0.7  # of the documents with a phrase: from here on the longer phrase takes its place
-SHORTENED = 1e-3  # what a title counts that shares a word with that of a sibling, if one of them can do without it
-TWIN = 1e-7  # what another counts that shares a word with that of a sibling: where all others are taken
+TWIN = 1e-3  # what a title counts that shares a word with that of a sibling: where all others are taken
 RELATED = 0.5  # what a title counts that looks like that of a sibling, or like that of the parent
 ALIKE = 3  # parts of a name, the title among them, of which siblings share at most one
 INHERITED = 0.5  # what a word of the parent's name counts in the name of a part
@@ -423,7 +422,7 @@ def _titles(
         related = any(repeats(one, other) for other in (*siblings, *above, *titles.values()))
         shares = not stems.isdisjoint(one.stems)
         shorter = _shorter(group, one, titles, stems) if shares and not above else {}
-        counts = (SHORTENED if shorter or above else TWIN) if shares else RELATED if related else 1.0
+        counts = TWIN if shares else RELATED if related else 1.0
         before = counted.get((text, group), 1.0)
         if counts < before:
             counted[text, group] = counts
@@ -445,12 +444,14 @@ def _shorter(group: int, title: Candidate, titles: dict[int, Candidate], stems: 
 
 
 def _without(title: Candidate, stems: set[str]) -> Candidate | None:
-    """Return a phrase without words at its begin or end that have these stems; None if that leaves no phrase."""
+    """Return a phrase without words at its beginning or end that have these stems; None if that leaves no phrase."""
     words = title.text.split(" ")
     kept = [at for at, stem in enumerate(title.stems) if stem not in stems]
     if len(words) != len(title.stems) or not kept or kept[-1] - kept[0] >= len(kept) or not LINKS.isdisjoint(words):
         return None
     rest = slice(kept[0], kept[-1] + 1)
+    if _PARTICIPLE.search(words[kept[-1]]):  # "Shared library" without its noun
+        return None
     return title._replace(text=" ".join(words[rest]), stems=title.stems[rest])
 
 
