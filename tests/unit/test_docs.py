@@ -121,9 +121,19 @@ def test_the_tables_of_peers_are_those_of_the_committed_row():
     confirming = record.body.partition("choosing half")[0]
     measured = {row[0]: row for line in confirming.splitlines() if len(row := line.strip("| ").split(" | ")) == 11}
     page = (ROOT / "docs" / "peers.md").read_text(encoding="utf-8").replace("**", "")
-    page = page.partition("## How well")[2].partition("## What it does")[0]
+    page, _, vectors = (
+        page.partition("## How well")[2].partition("## What it does")[0].partition("## The number of groups")
+    )
     shown = [row for line in page.splitlines() if (row := line.strip("| ").split(" | "))[0] in measured]
     named = [row for row in shown if row[0] != "way"]
     assert {row[0] for row in named} == set(measured) - {"way", "---"}
     for way, *figures in named:
         assert figures == [*measured[way][5 if way.endswith(", k") else 1 : 6], measured[way][9]]
+    again = load(ROWS["quality", "levels-vectors"], RESULTS)
+    assert again is not None
+    confirming = again.body.partition("confirming half")[2].partition("**On vectors")[0]
+    measured = {row[0]: row for line in confirming.splitlines() if len(row := line.strip("| ").split(" | ")) == 9}
+    named = [row for line in vectors.splitlines() if (row := line.strip("| ").split(" | "))[0] in measured]
+    assert len([row for row in named if row[0] != "way"]) == 6
+    for way, *figures in named:
+        assert figures == [*measured[way][1:4], *measured[way][5:]]

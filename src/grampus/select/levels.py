@@ -225,7 +225,8 @@ def compared_with(
         some = some if rng is None else ungrouped(some, rng)
         return kernel.gram(some).split_shift()[0]
 
-    return Compared(make, worth=OF_ROWS if isinstance(documents, np.ndarray) else OF_TEXTS)
+    rows = documents.get("embedding") if isinstance(documents, Mapping) else documents
+    return Compared(make, worth=OF_ROWS if isinstance(rows, np.ndarray) else OF_TEXTS)
 
 
 def find_levels(gram: Gram, compared: Compared, ks: Any, entropy: Entropy, report: Progress) -> Chosen:
