@@ -315,7 +315,7 @@ def test_centres_explain_what_scatter_around_them_leaves():
     assert explained(points, labels, np.zeros((5, 4))) == 0.0
 
 
-def test_rows_of_numbers_and_texts_with_embeddings_are_weighed_differently_from_texts(monkeypatch):
+def test_rows_of_numbers_and_texts_with_embeddings_are_weighed_differently_from_texts(monkeypatch, tmp_path):
     seen = []
     monkeypatch.setattr(
         "grampus.select.levels.measure_evidence",
@@ -330,9 +330,17 @@ def test_rows_of_numbers_and_texts_with_embeddings_are_weighed_differently_from_
     effort = Effort(stability=False)
     DocumentClusterer(effort=effort).fit(rows)
     DocumentClusterer(effort=effort).fit(Corpus(texts, inputs={"embedding": rows}))
+    DocumentClusterer(embed=lambda some: rows[: len(some)], effort=effort).fit(texts)  # as if they had been given
     DocumentClusterer(embed=None, effort=effort).fit(texts)
+    DocumentClusterer(embed=_vectors(tmp_path, words), effort=effort).fit(texts)
     DocumentClusterer(effort=effort).fit(sp.csr_array(np.abs(rows)))
-    assert seen == [OF_ROWS, OF_ROWS, OF_TEXTS, OF_TEXTS]
+    assert seen == [OF_ROWS] * 3 + [OF_TEXTS] * 3
+
+
+def _vectors(folder, words):
+    path = folder / "vectors.txt"
+    path.write_text("".join(f"{word} {at} 1 {-at}\n" for at, word in enumerate(words)))
+    return path
 
 
 def test_levels_are_apart_and_supported():

@@ -16,7 +16,7 @@ from .._random import seed_words
 from ..cluster import kernel_kmeans
 from ..gram import Gram
 from ..kernels import Kernel, parse_kernel
-from .evidence import DOCUMENTS, FEWEST, OF_ROWS, OF_TEXTS, Compared, Evidence, measure_evidence
+from .evidence import DOCUMENTS, FEWEST, OF_ROWS, OF_TEXTS, Compared, Evidence, Worth, measure_evidence
 from .nested import nested
 from .splits import Entropy, check_ks, keyed_generator
 from .ungrouped import takes_drawn, ungrouped, ungrouped_gram
@@ -193,7 +193,12 @@ Draw = Callable[[NDArray[np.intp], np.random.Generator], Any]
 
 
 def compared_with(
-    gram: Gram, kernel: Kernel | None, documents: Any, places: NDArray[np.intp] | None = None, draw: Draw | None = None
+    gram: Gram,
+    kernel: Kernel | None,
+    documents: Any,
+    places: NDArray[np.intp] | None = None,
+    draw: Draw | None = None,
+    worth: Worth | None = None,
 ) -> Compared:
     """Return what makes Grams of some of the documents, or of as many without groups.
 
@@ -212,6 +217,8 @@ def compared_with(
         Where the documents of the Gram are among them; in this order by default.
     draw : callable, optional
         Makes as many documents without groups as there are places; `ungrouped` by default.
+    worth : Worth, optional
+        How the merit of k is put together; by what the documents are by default.
     """
     whole = kernel is None or not takes_drawn(kernel, documents)
     if kernel is None or whole or ("text" in kernel.inputs and gram.features() is None):
@@ -226,7 +233,7 @@ def compared_with(
         return kernel.gram(some).split_shift()[0]
 
     rows = documents.get("embedding") if isinstance(documents, Mapping) else documents
-    return Compared(make, worth=OF_ROWS if isinstance(rows, np.ndarray) else OF_TEXTS)
+    return Compared(make, worth=worth or (OF_ROWS if isinstance(rows, np.ndarray) else OF_TEXTS))
 
 
 def find_levels(gram: Gram, compared: Compared, ks: Any, entropy: Entropy, report: Progress) -> Chosen:

@@ -18,7 +18,7 @@ from ...gram import Gram
 from ...kernels import Kernel
 from ...persist import Choice
 from ...persist.records import GIVEN
-from ...select.evidence import COMPARED, FEWEST, OF_ROWS, OF_TEXTS, SPLITS, Compared
+from ...select.evidence import COMPARED, FEWEST, OF_TEXTS, SPLITS, Compared
 from ...select.levels import (
     PER_CLUSTER,
     Chosen,
@@ -80,24 +80,24 @@ def _compared(
 
     To texts without groups, the words of all are dealt at random; of long texts fewer are compared. Where they are
     encoded, draws come from `DEALT` times as many: those of n out of m vary less than others would, by the root of
-    (1 − n/m)/(1 + n/m).
+    (1 − n/m)/(1 + n/m). Meaning and word vectors are weighed as texts are, the rows of any other model as rows.
     """
-    compare = partial(compared_with, base, kernel, inputs.features, heavy)
+    maker = inputs.makers.get("embedding")
+    worth = None if maker is None or maker.kind == "embedding" else OF_TEXTS
+    compare = partial(compared_with, base, kernel, inputs.features, heavy, worth=worth)
     if inputs.vectorizer is None:
         return compare()
-    given = isinstance(inputs.features, dict) and "embedding" in inputs.features and "embedding" not in inputs.makers
-    worth = OF_ROWS if given else OF_TEXTS
     rng, size = keyed_generator(entropy, _DEALT), max(inputs.corpus.texts.nbytes / max(len(inputs.corpus), 1), 1.0)
     encoded = any(isinstance(maker, MeaningInput) for maker in inputs.makers.values())
     few = min(len(heavy), max(FEWEST, min(COMPARED, int((MOST_ONCE if encoded else MOST_DEALT) / size))))
     if not encoded:
-        return replace(compare(partial(_dealt_anew, inputs)), most=few, wide=1.0, worth=worth)
+        return replace(compare(partial(_dealt_anew, inputs)), most=few, wide=1.0)
     pool = _dealt_anew(inputs, np.resize(rng.permutation(heavy)[: DEALT * few], DEALT * few), rng)
 
     def draw(places: NDArray[np.intp], rng: np.random.Generator) -> Any:
         return take_rows(pool, rng.permutation(DEALT * few)[: len(places)])
 
-    return replace(compare(draw), most=few, wide=((DEALT + 1) / (DEALT - 1)) ** 0.5, worth=worth)
+    return replace(compare(draw), most=few, wide=((DEALT + 1) / (DEALT - 1)) ** 0.5)
 
 
 def _dealt_anew(inputs: Inputs, places: NDArray[np.intp], rng: np.random.Generator) -> Any:
