@@ -61,22 +61,24 @@ def agreement(labels: Any, way: str, name: str, kind: str) -> float:
     return float(np.mean([ari(a, b) for a, b in pairs])) if pairs else float("nan")
 
 
-def means(fits: list[dict[str, Any]], labels: Any, names: tuple[str, ...], classes: dict[str, int]) -> dict[str, Any]:
-    """Return the means of every way that answered on all sets of a half, from the first seed.
+def means(
+    fits: list[dict[str, Any]], labels: Any, names: tuple[str, ...], classes: dict[str, int], seeds: int = 1
+) -> dict[str, Any]:
+    """Return the means of every way that answered on all of some sets, from the first seeds.
 
     Agreement is that of ways with repeats on all of these sets, NaN for others: sets differ more than packages.
     """
     found: dict[str, Any] = {}
-    first = [one for one in fits if one["kind"] == "seed" and one["repeat"] == 0 and "groups" in one]
+    first = [one for one in fits if one["kind"] == "seed" and one["repeat"] < seeds and "groups" in one]
     for way in dict.fromkeys(one["way"] for one in first):
-        own = {one["name"]: one for one in first if one["way"] == way and one["name"] in names}
-        if set(own) != set(names):
+        some = [one for one in first if one["way"] == way and one["name"] in names]
+        if {one["name"] for one in some} != set(names):
             continue
-        some = [own[name] for name in names]
+        apart = np.array([np.log(max(one["groups"], 1) / classes[one["name"]]) for one in some])
         found[way] = {noise: np.mean([one[noise] for one in some], axis=0) for noise in NOISE}
         found[way] |= {key: float(np.mean([one[key] for one in some])) for key in ("cpu", "memory")}
         found[way]["left out"] = float(np.mean([one["left out"] / one["documents"] for one in some]))
-        found[way]["groups"] = float(np.exp(np.mean([np.log(max(o["groups"], 1) / classes[o["name"]]) for o in some])))
+        found[way] |= {"groups": float(np.exp(apart.mean())), "near": float((np.abs(apart) <= np.log(1.5)).mean())}
         for kind in KINDS:
             found[way][kind] = float(np.mean([agreement(labels, way, name, kind) for name in names]))
     return found
@@ -158,19 +160,19 @@ def levels_vectors(task: Task) -> Found:
         "at most 20 classes": tuple(name for name in names if classes[name] <= 20),
         "more than 40 classes": tuple(name for name in names if classes[name] > 40),
     }
-    means_of = {part: _three_seeds(read["fits"], labels, some, classes) for part, some in parts.items() if some}
+    means_of = {part: means(read["fits"], labels, some, classes, seeds=3) for part, some in parts.items() if some}
     heads = ("way", "groups over classes", "near", *(f"{way}: NMI / ARI" for way in NOISE), *(f"{k}s" for k in KINDS))
     tables = [
         Table(f"On vectors, not told the number of groups: {part}, {len(parts[part])} sets", heads, [
             [way, f"{one['groups']:.2f}", f"{one['near']:.0%}", *(pair(one[noise]) for noise in NOISE),
              *(f"{one[kind]:.3f}" for kind in KINDS)]
-            for way, one in sorted(found.items(), key=lambda item: -item[1]["reassigned"][0])
+            for way, one in sorted(found.items(), key=lambda item: -item[1]["reassigned"][0]) if not way.endswith(", k")
         ])
         for part, found in means_of.items()
     ]  # fmt: skip
     measures = dict[str, float]()
     for part, found in means_of.items():
-        others = [one for way, one in found.items() if not way.startswith("Grampus")]
+        others = [one for way, one in found.items() if not way.startswith("Grampus")]  # none is told k
         for at, (index, ways) in enumerate((("nmi", ("one group", "reassigned")), ("ari", NOISE))):
             over = [found[OURS][noise][at] - max(one[noise][at] for one in others) for noise in ways]
             measures[f"{index} over, {part}"] = float(min(over))
@@ -182,15 +184,3 @@ def levels_vectors(task: Task) -> Found:
     return Found(
         figure, measures, tables, notes=[f"The fits were made with {made}. NMI with noise alone rewards noise."]
     )
-
-
-def _three_seeds(fits: list[dict[str, Any]], labels: Any, names: tuple[str, ...], classes: dict[str, int]) -> Any:
-    """Return the means of every way that is not told k, over sets and their first three seeds."""
-    found: dict[str, Any] = {}
-    for way in dict.fromkeys(one["way"] for one in fits if not one["way"].endswith(", k")):
-        some = [o for o in fits if o["way"] == way and o["kind"] == "seed" and o["repeat"] < 3 and o["name"] in names]
-        apart = np.array([np.log(max(one["groups"], 1) / classes[one["name"]]) for one in some])
-        found[way] = {noise: np.mean([one[noise] for one in some], axis=0) for noise in NOISE}
-        found[way] |= {"groups": float(np.exp(apart.mean())), "near": float((np.abs(apart) <= np.log(1.5)).mean())}
-        found[way] |= {kind: float(np.mean([agreement(labels, way, name, kind) for name in names])) for kind in KINDS}
-    return found
