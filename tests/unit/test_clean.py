@@ -58,6 +58,7 @@ def test_a_news_post_keeps_its_subject_its_quotation_and_its_text():
         "see user@ and @ann and a@b",
         "gt lt",
         ".SH is a request",
+        "Wow![1] a[0][1] | b | c |d|... see :alt: here, and so on .. then :: stop",
     ],
 )
 def test_what_only_looks_like_it_stays(text):
@@ -114,12 +115,53 @@ def test_attachments_go():
 
 def test_macros_inside_requests_of_mdoc_are_dropped():
     page = ".Dd May 1\n.Dt WHALE 1\n.Os\n.Sh NAME\n.Nm whale\n.It Fl w Ar width , Xr sing 1\nFl stays in a text.\n"
-    assert " ".join(CLEAN(page).split()) == "WHALE 1 NAME whale w width , sing 1 Fl stays in a text."
+    assert " ".join(CLEAN(page).split()) == "NAME whale w width , sing 1 Fl stays in a text."
 
 
 def test_the_source_of_a_manual_page():
     page = '.\\" a comment\n.TH WHALE 1 "2024"\n.SH NAME\n\\fBwhale\\fR \\- sing\n.ig\nhidden\n..\n.PP\nLoudly.\n'
     assert words(CLEAN(page)) == ["NAME", "whale", "-", "sing", "Loudly."]
+
+
+def test_macros_of_a_manual_page_and_their_definitions_go():
+    page = """.de URL
+<\\\\$1>
+..
+.als MTO URL
+.if \\n[.g] \\{\\
+.  am MTO
+.    ad l
+.  .
+.  LINKSTYLE blue R < >
+.\\}
+.TH WHALE 1
+.nh
+.SH NAME
+whale
+.INDENT 3
+sings
+.UNINDENT
+.MTO ann\\(atsea.example "Ann" ,
+.UR http://sea.example
+.UE .
+.%A Joe
+"""
+    assert words(CLEAN(page)) == ["NAME", "whale", "3", "sings", '"Ann"', ",", ".", "Joe"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[![Coverage Status](https://x.example/a.svg)](https://x.example)\n![logo][logo]\nwhales [sing] loudly",
+        "[![Tests][tests-badge]][tests]\nwhales [sing] loudly\n[tests]: https://x.example",
+        "|docs| |tests|_\n\n.. |docs| image:: https://x.example/a.svg\n   :alt: Coverage Status\n"
+        ".. _tests: https://x.example\n\nwhales [sing] loudly",
+        ".. figure:: whale.png\n:alt: Status\n:target: https://x.example\n\nwhales [sing] loudly",
+        "<!-- badges -->whales [sing] loudly",
+    ],
+)
+def test_badges_go(text):
+    assert words(CLEAN(text)) == ["whales", "[sing]", "loudly"]
 
 
 def test_lines_that_many_share_go_and_copies_do_not_make_them_many():
@@ -164,7 +206,7 @@ def test_what_was_dropped_is_counted():
     "piece",
     [
         "<a ", "&", "@", "a@b.", "From: x\n", "<!--", "<script>", ".ig\n", "> ", "begin 644 x\n", "--\n", "lt href ",
-        ".SH\n", "\\f", ":",
+        ".SH\n", "\\f", ":", "[![", "![a](", ".. |", ".. a::\n:", "|a",
     ],
 )  # fmt: skip
 def test_hostile_texts_take_linear_time(piece, size):

@@ -101,6 +101,11 @@ def test_markdown():
     assert (found.title, found.date) == ("Of whales", "2024-06-06")
     assert found.pages[0] == "Whales\nThey sing low.\n\na song\nanother\n\nprint(1)"
     assert read_markdown("text\n\n## Whale *song* ##\nmore").title == "Whale song"
+    badge = "[![Coverage Status](http://x.org/a.svg)](http://x.org)"
+    found = read_markdown(
+        f"<!--\n# No\n-->\n<p align=center>\n<img\n src=a.svg\n></p>\n\n# Whales {badge}\n\n![b][c] [Sing][d]."
+    )
+    assert (found.title, found.pages[0]) == ("Whales", "Whales\nSing.")
 
 
 def test_restructured_text():
@@ -164,6 +169,7 @@ def test_broken_pages_take_linear_time(unit):
 @pytest.mark.parametrize(
     ("read", "unit"),
     [
+        (read_rst, "|a"), (read_markdown, "[!["), (read_markdown, "<a b=\n"),
         (read_rst, ":a"), (read_rst, ":a:`"), (read_rst, "*"), (read_rst, "`a <"), (read_latex, "\\begin{align}"),
         (read_latex, "\\["), (read_latex, "$$"), (read_latex, "\\cite["), (read_latex, "\\emph["),
         (read_latex, "\\title{"), (read_latex, "{"), (read_markdown, "# "), (read_markdown, "[a]("),

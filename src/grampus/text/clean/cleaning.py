@@ -11,7 +11,7 @@ from functools import cached_property
 from .blocks import drop_attachments
 from .lines import chosen, drop_lines, shared_lines
 from .mail import drop_addresses, drop_headers, drop_introductions, drop_signature
-from .markup import drop_markup, drop_troff
+from .markup import drop_marks, drop_markup, drop_troff
 
 Step = Callable[[str, list[str]], str]
 
@@ -31,7 +31,8 @@ class Cleaning:
     attachments : bool
         Encoded data: uuencode, base64, PGP.
     markup : bool
-        HTML tags; entities become their characters; the requests of manual pages in troff.
+        HTML tags; entities become their characters; images of Markdown, directives of reStructuredText; the requests
+        of manual pages in troff.
     lines : bool
         Lines of two words or more that a fifth of the documents share, and at least ten; not the first of a text.
 
@@ -66,6 +67,7 @@ STEPS: tuple[tuple[str, str, Step], ...] = (
     ("signatures", "signatures", drop_signature),
     ("signatures", "lines that introduce quotations", drop_introductions),
     ("markup", "troff requests", drop_troff),
+    ("markup", "images and directives", drop_marks),
     ("markup", "tags and entities", drop_markup),
     ("addresses", "addresses", drop_addresses),
 )
@@ -73,7 +75,8 @@ SHARED = "shared lines"
 SINGULAR = {
     "mail headers": "mail header", "encoded attachments": "encoded attachment", "signatures": "signature",
     "lines that introduce quotations": "line that introduces a quotation", "troff requests": "troff request",
-    "tags and entities": "tag or entity", "addresses": "address", SHARED: "shared line",
+    "images and directives": "image or directive", "tags and entities": "tag or entity", "addresses": "address",
+    SHARED: "shared line",
 }  # fmt: skip
 _WORD = re.compile(r"[^\W_]")
 

@@ -1,4 +1,4 @@
-"""Markup left in texts: HTML tags and entities, also escaped ones and what tokenising left of them, and troff."""
+"""Markup left in texts: HTML, also escaped or what tokenising left of it, images and directives, and troff."""
 
 import re
 from functools import partial
@@ -8,14 +8,16 @@ from unicodedata import normalize
 from .blocks import cut
 
 _ELEMENTS = (
-    "abbr|address|article|aside|a|base|big|blockquote|body|br|button|b|caption|center|cite|code|col|dd|del|div|dl|dt|em|"
-    "embed|figure|font|footer|form|frame|h[1-6]|header|head|hr|html|iframe|img|input|ins|i|label|link|li|main|map|meta|"
-    "nav|noscript|object|ol|option|param|pre|p|q|script|section|select|small|span|strike|strong|style|sub|sup|svg|"
-    "s|table|tbody|td|textarea|tfoot|thead|th|title|tr|tt|ul|u|var|video"
+    "abbr|address|article|aside|a|base|big|blockquote|body|br|button|b|caption|center|cite|code|col|dd|del|details|"
+    "div|dl|dt|em|embed|figure|font|footer|form|frame|h[1-6]|header|head|hr|html|iframe|img|input|ins|i|kbd|label|"
+    "link|li|main|map|meta|nav|noscript|object|ol|option|param|picture|pre|p|q|script|section|select|small|span|"
+    "strike|strong|style|sub|summary|sup|svg|s|table|tbody|td|textarea|tfoot|thead|th|title|tr|tt|ul|u|var|video"
 )
 _TAG = re.compile(rf"<!doctype[^>]*>|</?(?:{_ELEMENTS})(?:\s[^<>]{{0,2000}})?/?>", re.IGNORECASE | re.DOTALL)
 # Without one of these, "<U>" may be a company, a type or a key.
-_SURE = re.compile(rf"<(?:/(?:{_ELEMENTS})\s*>|(?:{_ELEMENTS})\s+[\w:-]+\s*=|(?:br|hr)\s*/?>|!doctype)", re.IGNORECASE)
+_SURE = re.compile(
+    rf"<(?:/(?:{_ELEMENTS})\s*>|(?:{_ELEMENTS})\s+[\w:-]+\s*=|(?:br|hr)\s*/?>|!doctype|!--)", re.IGNORECASE
+)
 # What is dropped from its first to its last sign; none of it is searched twice.
 _HIDDEN = (
     (re.compile(r"<script\b", re.IGNORECASE), "</script>"),
@@ -31,12 +33,24 @@ _REMAINS = re.compile(r"\blt ((?:\w+ ){0,60}?)gt\b")
 _OF_TAG = re.compile(rf"(?:{_ELEMENTS})\s|(?:\w+ )*(?:href|src|http)\b", re.IGNORECASE)
 _REMAINING_ENTITY = re.compile(r"\b(?:quot|nbsp)\b")
 
+# Of Markdown, images, also inside links, and the addresses of links; of reStructuredText, directives with their
+# options, addresses of links and "|name|", which stands for an image as a rule.
+_TARGET = r"(?:\([^()\n]{0,2000}\)|\[[^\[\]\n]{0,300}\])"
+_IMAGE = re.compile(rf"\[!\[[^\[\]\n]{{0,300}}\]{_TARGET}\s{{0,9}}\]{_TARGET}?|!\[[^\[\]\n]{{0,300}}\]{_TARGET}")
+_TARGET_LINE = re.compile(r"^[ ]{0,3}\[[^\]\n]{1,300}\]:[ \t]*<?https?://\S+", re.MULTILINE)
+_DIRECTIVE = re.compile(
+    r"^[ \t]*\.\.[ \t]+(?:(?:\|[^|\n]+\|[ \t]+)?[\w-]+::|_[^:\n]+:).*(?:\n[ \t]*:[\w -]+:(?!`).*)*", re.MULTILINE
+)
+_SUBSTITUTION = re.compile(r"(?<!\S)\|[^|\s](?:[^|\n]{0,60}[^|\s])?\|_{0,2}(?![^\s.,;:])")
+
 _TROFF_REQUEST = re.compile(r"^[.'][ \t]*(?:\\[\"#]|[A-Za-z]{1,3}\b|\.$)", re.MULTILINE)
 _TROFF_BLOCK = re.compile(r"^\.(?:ig|de1?|am)\b", re.MULTILINE)
 _TROFF_DROPPED = re.compile(
     r"^[.'][ \t]*(?:\\[\"#].*|(?:TH|so|ds|if|ie|el|nr|tr|ft|nh|ad|hy|na|ta|as|rm|rr|mso|Dd|Os)\b.*|\.|)$", re.MULTILINE
 )
-_TROFF_MACRO = re.compile(r"^[.'][ \t]*[A-Za-z]{1,3}\b", re.MULTILINE)
+_TROFF_CONTROL = re.compile(r"^[.'].*$", re.MULTILINE)
+_TROFF_SECTION = re.compile(r"^\.S[Hh]\b", re.MULTILINE)
+_TROFF_MACRO = re.compile(r"^(?:\.[ \t]*%?[A-Za-z]\w*|'[ \t]*[A-Za-z]{1,3})\b", re.MULTILINE)
 _TBL_FORMAT = re.compile(r"^\.TS.*\n(?:[^\n.]*\n){0,9}?[^\n.]*\.[ \t]*\n", re.MULTILINE)  # "allbox;", "lb l l."
 # Macros of mdoc inside a request: ".It Fl a Ar width".
 _MDOC_REQUEST = re.compile(r"^(\.[ \t]*[A-Z][a-z])(.*)$", re.MULTILINE)
@@ -52,7 +66,7 @@ _TROFF_ACCENTS = {"'": "\u0301", "`": "\u0300", "^": "\u0302", ":": "\u0308", "~
 _TROFF_NAMES = {
     "ss": "ß", "ae": "æ", "AE": "Æ", "oe": "œ", "OE": "Œ", "/o": "ø", "/O": "Ø", "/l": "ł", "/L": "Ł", "oa": "å",
     "oA": "Å", "vs": "š", "vS": "Š", "vz": "ž", "vZ": "Ž", "Sd": "ð", "-D": "Ð", "Tp": "þ", "TP": "Þ", ".i": "ı",
-    "aq": "'", "Aq": "'", "cq": "’", "oq": "‘", "hy": "-", "en": "–", "em": "—",
+    "at": "@", "aq": "'", "Aq": "'", "cq": "’", "oq": "‘", "hy": "-", "en": "–", "em": "—",
     "ff": "ff", "fi": "fi", "fl": "fl", "Fi": "ffi", "Fl": "ffl",
 }  # fmt: skip
 _SURROGATES = 0xD800  # codes from here on are left out: no letter of a manual page is among them
@@ -78,6 +92,17 @@ def drop_markup(text: str, dropped: list[str]) -> str:
         text = _REMAINS.sub(partial(_without_remains, dropped), text)
     if "quot" in text or "nbsp" in text:
         text = cut(_REMAINING_ENTITY, text, dropped)
+    return text
+
+
+def drop_marks(text: str, dropped: list[str]) -> str:
+    """Drop the images of Markdown, badges for the most part, and the directives of reStructuredText."""
+    if "](" in text or "][" in text or "]:" in text:
+        text = cut(_TARGET_LINE, cut(_IMAGE, text, dropped), dropped)
+    if ".. " in text and ("::" in text or ".. _" in text):
+        found = len(dropped)
+        text = cut(_DIRECTIVE, text, dropped)
+        text = cut(_SUBSTITUTION, text, dropped) if len(dropped) > found else text
     return text
 
 
@@ -126,7 +151,10 @@ def drop_troff(text: str, dropped: list[str]) -> str:
     if ("\n.SH" not in text and "\n.Sh" not in text) or (".TH" not in text and ".Dt" not in text):
         return text
     dropped.extend(_TROFF_REQUEST.findall(text))
-    text = _TROFF_DROPPED.sub("", _cut_between(_TROFF_BLOCK, "\n..\n", text, dropped))
+    text = _cut_between(_TROFF_BLOCK, "\n..\n", text, dropped)
+    if section := _TROFF_SECTION.search(text):  # before it, macros are defined and set
+        text = _TROFF_CONTROL.sub("", text[: section.start()]) + text[section.start() :]
+    text = _TROFF_DROPPED.sub("", text)
     text = _TBL_FORMAT.sub("", text)
     if "\n.Sh" in text:
         text = _MDOC_REQUEST.sub(lambda found: found[1] + _MDOC_MACRO.sub("", found[2]), text)

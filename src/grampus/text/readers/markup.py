@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable
 from functools import partial
 
+from ..clean.markup import drop_marks
 from .decode import decode
 from .extract import Extract, document_table, one_line, tidy
 from .registry import Reader, Source, Table
@@ -12,13 +13,13 @@ _FRONT_MATTER = re.compile(r"\A---[ \t]*\n(.*?\n)(?:---|\.\.\.)[ \t]*\n", re.DOT
 _FRONT_TITLE = re.compile(r"^title:[ \t]*[\"']?(.+?)[\"']?[ \t]*$", re.MULTILINE | re.IGNORECASE)
 _FRONT_DATE = re.compile(r"^date:[ \t]*[\"']?(.+?)[\"']?[ \t]*$", re.MULTILINE | re.IGNORECASE)
 _MD_HEADING = re.compile(r"^[ ]{0,3}#{1,6}[ \t]+(\S.*)$\n*", re.MULTILINE)
-_MD_LINK = re.compile(r"!?\[([^\[\]\n]*)\]\((?:[^()\n]*)\)")
+_MD_LINK = re.compile(r"\[([^\[\]\n]*)\]\([^()\n]*\)|(?<!\w)\[([^\[\]\n]+)\]\[[^\[\]\n]*\]")
 _MD_REFERENCE = re.compile(r"^[ ]{0,3}\[[^\]\n]+\]:[ \t]*\S+.*$", re.MULTILINE)
 _MD_MARKS = re.compile(
     r"^[ \t]*(?:[>*+-]|\d{1,3}[.)])[ \t]+|^[ \t]*(?:```|~~~).*$|^[ \t]*(?:[*_-][ \t]*){3,}$", re.MULTILINE
 )
 _MD_EMPHASIS = re.compile(r"(?<!\w)([*_`]{1,3})(?=\S)([^*_`\n]+)\1(?!\w)")
-_HTML_TAG = re.compile(r"</?[a-zA-Z][^<>\n]{0,500}>")
+_HTML_TAG = re.compile(r"</?[a-zA-Z](?:[^<>\n]{0,500}|[\w-]*\s+[\w-]+=[^<>]{0,2000})>")
 _HTML_COMMENT = re.compile("<!--")
 _RST_HEADING = re.compile(
     r"^(?:([=\-~^\"'`#*+.:_<>])\1{2,}\n)?[ \t]*(\S.*)\n([=\-~^\"'`#*+.:_<>])\3{2,}[ \t]*\n+", re.MULTILINE
@@ -74,11 +75,11 @@ def read_markdown(text: str) -> Extract:
         found_title, found_date = _FRONT_TITLE.search(front[1]), _FRONT_DATE.search(front[1])
         title, date = found_title[1] if found_title else "", found_date[1] if found_date else ""
         text = text[front.end() :]
+    text = _cut(drop_marks(text, []), _HTML_COMMENT, lambda _: "-->")
     heading = _MD_HEADING.search(text)
     text = _MD_REFERENCE.sub("", text)
     text = _MD_HEADING.sub(lambda match: match[1].rstrip(" \t#") + "\n", text)
-    text = _cut(text, _HTML_COMMENT, lambda _: "-->")
-    text = _HTML_TAG.sub(" ", _MD_LINK.sub(r"\1", text))
+    text = _HTML_TAG.sub(" ", _MD_LINK.sub(r"\1\2", text))
     text = _MD_EMPHASIS.sub(r"\2", _MD_MARKS.sub("", text))
     title = title or (_MD_EMPHASIS.sub(r"\2", heading[1].rstrip(" \t#")) if heading else "")
     return Extract((tidy(text),), title, date)
@@ -86,6 +87,7 @@ def read_markdown(text: str) -> Extract:
 
 def read_rst(text: str) -> Extract:
     """Return the words of reStructuredText."""
+    text = drop_marks(text, [])
     heading = _RST_HEADING.search(text)
     text = _RST_HEADING.sub(r"\2\n", text)
     text = _RST_DIRECTIVE.sub("", text)
