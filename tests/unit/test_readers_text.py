@@ -103,14 +103,14 @@ def test_markdown():
     assert read_markdown("text\n\n## Whale *song* ##\nmore").title == "Whale song"
     badge = "[![Coverage Status](http://x.org/a.svg)](http://x.org)"
     found = read_markdown(
-        f"<!--\n# No\n-->\n<p align=center>\n<img\n src=a.svg\n></p>\n\n# Whales {badge}\n\n![b][c] [Sing][d]."
+        f"<!--\n# No\n-->\n<p align=center>\n<img\n src=a.svg\n></p>\n\n# [Whales](a) {badge}\n\n![b][c] [Sing][d]."
     )
     assert (found.title, found.pages[0]) == ("Whales", "Whales\nSing.")
 
 
 def test_restructured_text():
     found = read_rst(
-        "Whales\n======\n\nThey *sing*, see :ref:`songs <s>` and ``low``.\n\n.. image:: x.png\n   :alt: no\n\nBye.\n"
+        "``Whales``\n====\n\nThey *sing*, see :ref:`songs <s>` and ``low``.\n\n.. image:: x.png\n   :alt: no\n\nBye.\n"
     )
     assert (found.title, found.pages[0]) == ("Whales", "Whales\nThey sing, see songs and low.\n\nBye.")
 

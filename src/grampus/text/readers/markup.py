@@ -79,10 +79,12 @@ def read_markdown(text: str) -> Extract:
     heading = _MD_HEADING.search(text)
     text = _MD_REFERENCE.sub("", text)
     text = _MD_HEADING.sub(lambda match: match[1].rstrip(" \t#") + "\n", text)
-    text = _HTML_TAG.sub(" ", _MD_LINK.sub(r"\1\2", text))
-    text = _MD_EMPHASIS.sub(r"\2", _MD_MARKS.sub("", text))
-    title = title or (_MD_EMPHASIS.sub(r"\2", heading[1].rstrip(" \t#")) if heading else "")
-    return Extract((tidy(text),), title, date)
+    title = title or (_md_words(heading[1]).strip(" \t#") if heading else "")
+    return Extract((tidy(_md_words(_MD_MARKS.sub("", text))),), title, date)
+
+
+def _md_words(text: str) -> str:
+    return _MD_EMPHASIS.sub(r"\2", _HTML_TAG.sub(" ", _MD_LINK.sub(r"\1\2", text)))
 
 
 def read_rst(text: str) -> Extract:
@@ -91,9 +93,12 @@ def read_rst(text: str) -> Extract:
     heading = _RST_HEADING.search(text)
     text = _RST_HEADING.sub(r"\2\n", text)
     text = _RST_DIRECTIVE.sub("", text)
+    return Extract((tidy(_rst_words(text)),), _rst_words(heading[2]).strip() if heading else "")
+
+
+def _rst_words(text: str) -> str:
     text = _RST_ROLE.sub(lambda match: match[1].rstrip(), text)
-    text = _RST_INLINE.sub(lambda match: (match[1] or match[2] or match[3]).rstrip(), text)
-    return Extract((tidy(text),), heading[2].strip() if heading else "")
+    return _RST_INLINE.sub(lambda match: (match[1] or match[2] or match[3]).rstrip(), text)
 
 
 def _tex_end(opening: re.Match[str]) -> str:
