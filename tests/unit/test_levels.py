@@ -21,10 +21,21 @@ from grampus.gram import DenseGram, LinearGram, normalise
 from grampus.kernels import parse_kernel
 from grampus.metrics import ari
 from grampus.report.verdict import lead, verdict
-from grampus.select.evidence import FEWEST, OF_ROWS, OF_TEXTS, Evidence, explained, grid, measure_evidence
+from grampus.select.evidence import (
+    FEWEST,
+    OF_ROWS,
+    OF_TEXTS,
+    Evidence,
+    explained,
+    grid,
+    leading_points,
+    measure_evidence,
+)
+from grampus.select.leftover import share_left_over
 from grampus.select.levels import Chosen, compared_with, decide, explain_given, explain_levels
 from grampus.select.nested import coarser, finer
 from grampus.select.ungrouped import ungrouped, ungrouped_gram
+from grampus.select.ward import WardTree
 from grampus.text import Corpus
 
 
@@ -367,6 +378,15 @@ def test_two_groups_are_not_dismissed_because_a_long_cloud_agrees_as_well():
     assert "Neighbours share a group far more often" in explain_levels(found.verdict, found.ks, seen, 400)
 
 
+def test_numbers_with_a_large_heap_are_passed_over():
+    seen = evidence([2, 4, 6, 9], [0.9, 0.8, 0.7, 0.6])
+    assert decide(replace(seen, left_over=np.array([0.25, 0.0, 0.0, 0.0]))).ks["middle"] == 2
+    assert decide(replace(seen, left_over=np.array([0.45, 0.3, 0.2, 0.0]))).ks["middle"] == 6
+    assert decide(replace(seen, left_over=np.full(4, 0.5))).ks["middle"] == 2  # there is none without
+    nothing = replace(evidence([2, 4], [0.9, 0.8], beyond=1.0), left_over=np.array([0.5, 0.0]))
+    assert decide(nothing).verdict == "no groups"
+
+
 def test_another_number_of_groups_is_shown_where_halves_do_not_agree_on_the_best():
     seen = replace(evidence([2, 3, 4], [0.3, 0.8, 0.5], [1.2, 1.1, 1.0]), expected=np.array([0.4, 0.2, 0.2]))
     assert decide(seen).ks["middle"] == 3
@@ -524,6 +544,34 @@ def test_a_heap_of_leftovers_is_mixed_however_often_it_is_found_again():
     assert not tight.mixed.any()
     noise = fit_of(gram.take(np.arange(300)), np.arange(300) % 3)
     assert not noise.mixed.any()  # all alike: that there are no groups is said elsewhere
+
+
+def test_a_broad_class_is_no_heap():
+    rng = np.random.default_rng(0)
+    tight, broad = rng.normal(size=(100, 10)) + 3 * np.eye(10)[0], rng.normal(size=(100, 10)) + 1.2 * np.eye(10)[1]
+    gram = normalise(LinearGram(np.concatenate([tight, broad])))
+    found = fit_of(gram, np.repeat([0, 1], 100))
+    anyone = gram.dense()[~np.eye(200, dtype=bool)].mean()
+    assert found.cohesion(1) < anyone + 0.1 * (1.0 - anyone)  # hardly more alike than any two
+    assert not found.mixed.any()  # but more than two of different clusters
+
+
+@pytest.mark.parametrize("k", [2, 4, 30])
+def test_the_share_that_is_left_over_is_that_of_the_mixed_clusters(k):
+    gram = normalise(LinearGram(heap(np.random.default_rng(k))[0]))
+    labels = WardTree(leading_points(gram)).cut(k)
+    fit = fit_of(gram, labels)
+    assert share_left_over(gram, labels) == pytest.approx(fit.mixed[labels].mean())
+    assert fit.mixed.any() == (k < 30)
+
+
+def test_the_level_that_is_shown_has_no_large_heap():
+    rows, labels = heap(np.random.default_rng(0))
+    some = np.concatenate([rows[:150], rows[labels > 0]])
+    shown = DocumentClusterer(kernel="cosine", effort=Effort(stability=False)).fit(some)
+    left = sum(cluster.size for cluster in shown.clusters_ if cluster.mixed)
+    assert shown.choice_.answer != "no groups"
+    assert left <= 0.25 * len(some)
 
 
 def test_cohesion_beyond_chance_is_nothing_for_random_groups_of_any_size():

@@ -47,10 +47,10 @@ class Cluster:
     stability : float or None
         How reliably the cluster is found again in random halves of the documents, 0 to 1; None if not measured.
     alike : float or None
-        Cohesion beyond chance, as a share of what is possible: 0 for documents that are no more alike than any two of
-        the collection, 1 for equal ones; None where it is not known.
+        Cohesion beyond chance, as a share of what is possible: 0 for documents that are no more alike than those of
+        different clusters, 1 for equal ones; None where it is not known.
     mixed : bool
-        Whether it is what is left over: its documents are hardly more alike than any two of the collection, and far
+        Whether it is what is left over: its documents are hardly more alike than those of different clusters, and far
         less alike than those of the other clusters. A large heap is easily found again: its stability does not tell.
     sentence : str
         A title or sentence of a central document that holds words of the name; '' if there is none.

@@ -11,10 +11,9 @@ from .._array import Array, sum_rows
 from .._check import check_partition
 from ..cluster.kmeans.centroids import margins
 from ..gram import Gram
+from ..select.leftover import between_clusters, cohesion_beyond, heaps
 
 ODD = 0.5  # from here on a document counts as odd
-MIXED, FAR_LESS = 0.1, 0.25  # cohesion beyond chance of a heap: at most, and as a share of the others' median
-SOME = 0.02  # median cohesion beyond chance below which no cluster is a group
 
 
 @dataclass(frozen=True)
@@ -39,7 +38,7 @@ class Typicality:
     similarities : array of shape (n, k)
         Mean similarity of every document to every cluster, its own similarity to itself included.
     chance : float
-        Mean similarity of two different documents of the collection: the cohesion of a random group, of any size.
+        Mean similarity of two documents of different clusters; 0 if there is one.
     own : array of shape (k,)
         Mean similarity of the documents of each cluster to themselves: the largest cohesion that there can be.
 
@@ -92,24 +91,14 @@ class Typicality:
 
     @cached_property
     def alike(self) -> Array:
-        """Cohesion beyond chance as a share of what is possible, (c − e)/(m − e); NaN for a single document or cluster.
-
-        0 is that of a random group, of any size.
-        """
-        sizes, room = np.bincount(self.labels[self.labels >= 0]), np.maximum(self.own - self.chance, 1e-9)
-        found = np.clip((np.diag(self.between) - self.chance) / room, -1.0, 1.0)
-        return np.where((sizes > 1) & (len(sizes) > 1), found, np.nan)
+        """Cohesion beyond chance as a share of what is possible; NaN for a single document or cluster."""
+        sizes = np.bincount(self.labels[self.labels >= 0])
+        return cohesion_beyond(np.diag(self.between), self.chance, self.own, sizes)
 
     @cached_property
     def mixed(self) -> NDArray[np.bool_]:
         """Which clusters are heaps of what is left over: hardly alike, and far less than the others."""
-        known = np.flatnonzero(~np.isnan(self.alike))
-        found = np.zeros(len(self.alike), dtype=bool)
-        for cluster in known.tolist():
-            others = self.alike[known[known != cluster]]
-            usual = float(np.median(others)) if len(others) else 0.0
-            found[cluster] = usual >= SOME and self.alike[cluster] < min(MIXED, FAR_LESS * usual)
-        return found
+        return heaps(self.alike)
 
     def separation(self, cluster: int) -> float:
         """Return the cohesion minus the mean similarity to the nearest cluster; the cohesion if there is no other."""
@@ -160,8 +149,7 @@ def typicality(gram: Gram, labels: Any, counts: Any = None, similarities: Array 
     typical = np.zeros(n)
     typical[inside] = (sums[inside, own_cluster] - diagonal[inside]) / np.maximum(sizes[own_cluster] - 1.0, 1.0)
     odd = np.where(clusters >= 0, _oddness(typical, clusters, sizes, counts), 1.0)
-    everyone = float(sizes.sum())
-    chance = float(total.sum()) / max(everyone * (everyone - 1.0), 1.0)
+    chance = between_clusters(total, sizes)
     return Typicality(
         clusters, squared[np.arange(n), nearest], second, margin, typical, odd, total / pairs, sums / sizes, chance,
         self_similar / sizes,

@@ -26,6 +26,7 @@ from .._parallel import blas_threads, results_in_threads
 from .._progress import Progress
 from ..gram import Gram, centre
 from ..gram.eigen import eigenpairs
+from .leftover import share_left_over
 from .splits import Entropy, half, keyed_generator, null_generator
 from .strength import adjusted_rand, tables
 from .ward import Labels, WardTree, centres, nearest_centre, polish
@@ -46,6 +47,7 @@ ACCIDENT = 2.0  # over the root of the documents: agreement beyond one cloud tha
 CLOUDS, DRAWN = 3, 3000  # clouds that are drawn at most, and their points
 FEW_SPLITS = 3  # of a comparison that need not be close
 ROUNDS, MOVES = 4, 3  # of trying values of k between those tried; of k-means after a cut
+HEAPS = 50  # clusters up to which heaps of what is left over are looked for; of more, none is large
 COMPARED, NEAREST = 300, 5  # documents whose nearest neighbours the verdict looks at, and how many of these
 DRAWS = 19  # collections without groups
 _COMPARED, _CLOUD = 5, 7  # what a generator is for; see `splits`
@@ -107,6 +109,8 @@ class Evidence:
         How far nearest neighbours share their group beyond those of such a cloud, as a share of what is possible.
     close : float
         Merit below the best at which a k is plausible.
+    left_over : array of shape (m,), optional
+        The share of the documents in clusters that are heaps; see `leftover`.
 
     Examples
     --------
@@ -128,6 +132,7 @@ class Evidence:
     steady: bool = False
     nearer: Array | None = None
     close: float = OF_TEXTS.close
+    left_over: Array | None = None
 
     @property
     def excess(self) -> Array:
@@ -217,8 +222,9 @@ def measure_evidence(
         report("looking for groups", 3, 3)
     mean, error, shared = (np.array(each) for each in zip(*halves, strict=True))
     nearer = (shared - kappa) / np.maximum(1.0 - kappa, 0.02)
+    left_over = np.array([share_left_over(gram, judge.clusters(k)) if k <= HEAPS else 0.0 for k in tried])
     return Evidence(
-        np.array(tried), mean, error, expected, merit, beyond, len(points), steady, nearer, judge.worth.close
+        np.array(tried), mean, error, expected, merit, beyond, len(points), steady, nearer, judge.worth.close, left_over
     )
 
 
@@ -335,6 +341,10 @@ class _Judge:
     def _merit(self, kappa: float, chance: float, share: float) -> float:
         worth = self.worth
         return float(kappa + worth.few * (1.0 - chance) - self.more * np.log(chance) + worth.explained * share)
+
+    def clusters(self, k: int) -> Labels:
+        """Return the clusters of a cut, moved to their centres."""
+        return polish(self.points, self.tree.cut(k), k, MOVES)[0]
 
     def halves(self, k: int) -> tuple[float, float, float]:
         """Return the agreement of halves at k, its standard error, and how far neighbours share their group."""

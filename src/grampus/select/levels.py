@@ -25,6 +25,7 @@ NEARLY = 0.04  # merit that fewer groups may lack
 PERFECT = 0.15  # below 1: agreement of halves from which on they may lack less and less
 APART = 2.0  # factor between the numbers of clusters of two levels: with 1.5 and three of them, 74 % of the choosing
 # draws had a level near the number of classes, with up to five 93 %, and 96 % at 2.0 (levels-shown)
+LEFT_OVER = 0.25  # of the documents: larger heaps are passed over
 BEYOND = 3.0  # what groups need: standard deviations by which neighbours are nearer than without groups
 # Agreement of halves, and how their groups are called.
 SAME = ((0.9, "the same"), (0.75, "nearly the same"), (0.5, "similar"), (-np.inf, "only partly the same"))
@@ -147,9 +148,10 @@ def choose_levels(
 
     Ward's tree of the documents proposes a partition for every k up to n/4. The merit of k is how far the nearest
     neighbours of a document share its group beyond chance, how far random halves of the documents agree, and how much
-    k says. The middle level has the most merit, or nearly so with fewer groups; coarser levels merge its clusters,
-    finer levels divide them. There are groups if documents have nearer neighbours than documents without groups,
-    which keep the lengths of the documents and the frequencies of the terms (or, for dense rows, mean and covariance).
+    k says. The middle level has the most merit, or nearly so with fewer groups, and no more than a quarter of the
+    documents in heaps of what is left over, if that can be had; coarser levels merge its clusters, finer levels divide
+    them. There are groups if documents have nearer neighbours than documents without groups, which keep the lengths of
+    the documents and the frequencies of the terms (or, for dense rows, mean and covariance).
 
     Parameters
     ----------
@@ -276,15 +278,17 @@ def documents_needed(k: int) -> int:
 
 
 def decide(seen: Evidence) -> Chosen:
-    """Read the evidence: the verdict, and the number of clusters of each level."""
-    merit = np.where(seen.agrees, seen.merit, -np.inf) if seen.agrees.any() else seen.merit
-    best = int(merit.argmax())
-    margin = NEARLY * min(1.0, (1.0 - float(seen.mean[best])) / PERFECT)
-    place = int(np.flatnonzero(merit >= merit[best] - margin)[0])
-    middle = int(seen.ks[place])
+    """Read the evidence: the verdict, and the number of clusters of each level.
+
+    Where there are groups, the level that is shown has no large heap of what is left over, if there is one without.
+    """
+    place = _best(seen, seen.agrees if seen.agrees.any() else np.ones(len(seen.ks), dtype=bool))
     if not _has_groups(seen, place):
         return Chosen("no groups", {"middle": 1}, seen)
-    ks = {"middle": middle}
+    if seen.left_over is not None and seen.left_over[place] > LEFT_OVER:
+        without = seen.agrees & (seen.excess > EXCESS) & (seen.left_over <= LEFT_OVER)
+        place = _best(seen, without) if without.any() else place
+    ks = {"middle": int(seen.ks[place])}
     for name, near in (("coarse", "middle"), ("coarsest", "coarse"), ("fine", "middle"), ("finest", "fine")):
         if near in ks:
             apart = seen.ks * APART <= ks[near] if name.startswith("coarse") else seen.ks >= ks[near] * APART
@@ -293,6 +297,14 @@ def decide(seen: Evidence) -> Chosen:
                 ks[name] = int(seen.ks[np.where(inside, seen.merit, -np.inf).argmax()])
     clear = seen.excess[place] >= CLEAR
     return Chosen("groups" if clear else "weak groups", {name: ks[name] for name in LEVELS if name in ks}, seen)
+
+
+def _best(seen: Evidence, where: NDArray[np.bool_]) -> int:
+    """Return the place with the most merit, or nearly so with fewer groups."""
+    merit = np.where(where, seen.merit, -np.inf)
+    best = int(merit.argmax())
+    margin = NEARLY * min(1.0, (1.0 - float(seen.mean[best])) / PERFECT)
+    return int(np.flatnonzero(merit >= merit[best] - margin)[0])
 
 
 def nest_levels(
