@@ -6,9 +6,17 @@ import io
 import random
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from grampus import DocumentClusterer
+from grampus import (
+    PDDP,
+    BisectingKernelKMeans,
+    DocumentClusterer,
+    KernelKMeans,
+    KernelPCAKMeans,
+    SpectralKMeans,
+)
 from grampus._workbook import parquet_bytes, xlsx_bytes
 from grampus.errors import CorpusError, InputError
 from grampus.text import Cleaning, ReadOptions, TermVectorizer, read_corpus
@@ -240,3 +248,21 @@ def test_a_footer_of_half_the_documents_names_no_cluster():
     model = DocumentClusterer(2, embed=None).fit(texts)
     said = {word for one in model.clusters_ for word in " ".join((one.name, *one.words)).casefold().split()}
     assert said <= set(" ".join(topics).split())
+
+
+def test_a_generator_of_texts_is_taken_wherever_a_list_is():
+    texts = [f"whales sing song {i} in the sea" for i in range(20)] + [f"courts rule on law {i}" for i in range(20)]
+    model = DocumentClusterer(2, embed=None).fit(text for text in texts)
+    assert model.predict(text for text in texts[:3]).tolist() == model.predict(texts[:3]).tolist()
+    assert model.transform(text for text in texts[:3]).shape == (3, 2)
+
+
+@pytest.mark.parametrize("factor", [1e200, 1e-200])
+@pytest.mark.parametrize(
+    "method", [BisectingKernelKMeans, DocumentClusterer, KernelKMeans, KernelPCAKMeans, PDDP, SpectralKMeans]
+)
+def test_numbers_that_cannot_be_multiplied_are_refused(method, factor):
+    rows = np.repeat(9 * np.eye(3), 20, axis=0) + np.random.default_rng(0).uniform(size=(60, 3))
+    assert len(set(method(3).fit(rows).labels_)) == 3
+    with pytest.raises(InputError, match="between 1e-70 and 1e\\+70"):
+        method(3).fit(rows * factor)
