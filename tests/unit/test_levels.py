@@ -148,8 +148,8 @@ def test_many_clusters_are_marked():
         kernel = parse_kernel("linear")
         inputs = collect(rows, kernel, None)
         gram = kernel.gram(inputs.features, inputs.collection)
-        assert check_groups(gram, inputs, kernel, Effort(), 100, 0, lambda *_: None).answer == answer
-    assert check_groups(gram, inputs, kernel, Effort(stability=False), 12, 0, lambda *_: None) is None
+        assert check_groups(gram, inputs, kernel, Effort(), 100, lambda *_: None).answer == answer
+    assert check_groups(gram, inputs, kernel, Effort(stability=False), 12, lambda *_: None) is None
 
 
 def test_the_mark_of_a_given_k_does_not_depend_on_the_order_of_documents():
@@ -160,7 +160,7 @@ def test_the_mark_of_a_given_k_does_not_depend_on_the_order_of_documents():
         kernel = parse_kernel("linear")
         inputs = collect(rows, kernel, None)
         gram = kernel.gram(inputs.features, inputs.collection)
-        found.append(check_groups(gram, inputs, kernel, Effort(), 3, 0, lambda *_: None))
+        found.append(check_groups(gram, inputs, kernel, Effort(), 3, lambda *_: None))
     assert found[0] == found[1] is not None
 
 
@@ -376,6 +376,14 @@ def test_two_groups_are_not_dismissed_because_a_long_cloud_agrees_as_well():
     found = decide(seen)
     assert (found.verdict, found.ks["middle"]) == ("weak groups", 2)
     assert "Neighbours share a group far more often" in explain_levels(found.verdict, found.ks, seen, 400)
+
+
+def test_the_number_of_groups_is_no_matter_of_the_seed():
+    rows = np.random.default_rng(5).normal(size=(400, 6))
+    rows += 2.2 * np.random.default_rng(6).normal(size=(9, 6))[np.arange(400) % 9]  # 8 or 9, as halves have it
+    found = [DocumentClusterer(random_state=seed, effort=Effort(stability=False)).fit(rows) for seed in range(4)]
+    assert len({model.choice_ for model in found}) == 1
+    assert len({choose_levels(rows, random_state=seed).evidence.mean[0] for seed in range(4)}) == 4
 
 
 def test_numbers_with_a_large_heap_are_passed_over():

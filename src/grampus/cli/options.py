@@ -236,7 +236,7 @@ class MachineOptions:
     """Seed, threads, memory and device."""
 
     heading: ClassVar[str] = "Reproducibility and resources"
-    seed: int = option("Seed of every random step. [0]", type=click.IntRange(0, 2**32 - 1), default=0)
+    seed: int = option("Seed of the random steps. [0]", type=click.IntRange(0, 2**32 - 1), default=0)
     threads: int | None = option("Most threads to use; results are the same.", type=AT_LEAST_1)
     max_memory: str | None = option("Most memory, such as 4GB: refuse more, and stop there.", metavar="SIZE")
     timeout: float | None = option("Most seconds: refuse more, and stop there.", type=SECONDS, metavar="SECONDS")

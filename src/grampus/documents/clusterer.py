@@ -80,7 +80,7 @@ class DocumentClusterer(ClusterMixin, TransformerMixin, FittedClusterer):
     effort : Effort, optional
         How k is chosen, how many starts are run, and what is measured afterwards.
     random_state : int, RandomState or None
-        Seed of every random step.
+        Seed of every random step but one: whether there are groups, and how many, does not depend on it.
 
     Attributes
     ----------

@@ -243,7 +243,7 @@ def measure(answer: Answer) -> Answer:
     if answer.before is None:
         if request.k is not None:
             k = answer.ks[answer.level]
-            choice = check_groups(answer.gram, answer.counted, answer.kernel, effort, k, request.seed, progress)
+            choice = check_groups(answer.gram, answer.counted, answer.kernel, effort, k, progress)
         if effort.stability:
             progress("measuring stability", 0, 1)
             steady, note = measure_stability(answer.gram, answer.labels, inputs.weights, effort.n_splits, request.seed)

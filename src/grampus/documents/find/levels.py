@@ -41,41 +41,38 @@ STEP = 3  # factor between the levels around a given k
 DEALT = 2  # times as many documents without groups are encoded as are compared
 MOST_DEALT = 400_000  # bytes of text that are dealt for a draw; at least 30 documents all the same
 MOST_ONCE = 4_000_000  # the same where they are dealt once for all draws
+ENTROPY = tuple(seed_words(0))  # whether there are groups, and how many, is no matter of the seed
 _DEALT = 6  # what a generator is for; see `select.splits`
 
 Partitions = dict[str, NDArray[np.intp]]
 
 
 def levels_of_inputs(
-    gram: Gram, inputs: Inputs, kernel: Kernel, effort: Effort, seed: int, progress: Progress
+    gram: Gram, inputs: Inputs, kernel: Kernel, effort: Effort, progress: Progress
 ) -> tuple[Choice, dict[str, int]]:
     """Choose the numbers of clusters among the distinct documents that have terms; return the record of it too."""
     base, heavy = _distinct(gram, inputs)
-    entropy = tuple(seed_words(seed))
-    compared = _compared(base, heavy, inputs, kernel, entropy)
-    chosen = find_levels(base, compared, effort.ks, entropy, progress)
+    compared = _compared(base, heavy, inputs, kernel)
+    chosen = find_levels(base, compared, effort.ks, ENTROPY, progress)
     words = explain_levels(chosen.verdict, chosen.ks, chosen.evidence, len(heavy))
     return _record(chosen, BY_LEVELS, words), chosen.ks
 
 
 def check_groups(
-    gram: Gram, inputs: Inputs, kernel: Kernel, effort: Effort, k: int, seed: int, progress: Progress
+    gram: Gram, inputs: Inputs, kernel: Kernel, effort: Effort, k: int, progress: Progress
 ) -> Choice | None:
     """Tell whether the clusters of a given k are groups; None for a single cluster, and without stability."""
     if not effort.stability or k < 2:
         return None
     base, heavy = _distinct(gram, inputs)
-    entropy = tuple(seed_words(seed))
     if len(heavy) < documents_needed(k):
         chosen = Chosen("too few", {"middle": k}, None)
     else:
-        chosen = check_given(base, _compared(base, heavy, inputs, kernel, entropy), k, entropy, progress)
+        chosen = check_given(base, _compared(base, heavy, inputs, kernel), k, ENTROPY, progress)
     return _record(chosen, GIVEN, explain_given(chosen, len(heavy)))
 
 
-def _compared(
-    base: Gram, heavy: NDArray[np.intp], inputs: Inputs, kernel: Kernel, entropy: tuple[int, ...]
-) -> Compared:
+def _compared(base: Gram, heavy: NDArray[np.intp], inputs: Inputs, kernel: Kernel) -> Compared:
     """Return what makes Grams of documents and of some without groups.
 
     To texts without groups, the words of all are dealt at random; of long texts fewer are compared. Where they are
@@ -87,7 +84,7 @@ def _compared(
     compare = partial(compared_with, base, kernel, inputs.features, heavy, worth=worth)
     if inputs.vectorizer is None:
         return compare()
-    rng, size = keyed_generator(entropy, _DEALT), max(inputs.corpus.texts.nbytes / max(len(inputs.corpus), 1), 1.0)
+    rng, size = keyed_generator(ENTROPY, _DEALT), max(inputs.corpus.texts.nbytes / max(len(inputs.corpus), 1), 1.0)
     encoded = any(isinstance(maker, MeaningInput) for maker in inputs.makers.values())
     few = min(len(heavy), max(FEWEST, min(COMPARED, int((MOST_ONCE if encoded else MOST_DEALT) / size))))
     if not encoded:

@@ -28,7 +28,7 @@ def choose_ks(
 ) -> tuple[Choice, dict[str, int]]:
     """Choose k as the effort says; return the record of it, and the number of clusters of every level."""
     if effort.scheme == BY_LEVELS:
-        return levels_of_inputs(gram, inputs, kernel, effort, seed, progress)
+        return levels_of_inputs(gram, inputs, kernel, effort, progress)
     choice = choose_by_strength(gram, inputs, effort, seed, progress)
     return choice, around(choice.best, int((inputs.weights > 0).sum()))
 
