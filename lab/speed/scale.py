@@ -25,7 +25,7 @@ import numpy as np
 from lab import Found, Task, data, row
 from lab.harness import SCRATCH
 from lab.speed.peers import THREADS
-from lab.speed.whole import drawn_words
+from lab.speed.whole import drawn_words, generated
 
 FILE = 100_000  # documents of a file
 FILES = SCRATCH / "scale"
@@ -268,3 +268,29 @@ def kills(task: Task) -> Found:
             cut, tries = cut + (again is not None), tries + 1
     text = f"{len(answers)} answers; {killed} workers killed, {cut} schedulers"
     return Found(text, {"hashes": len(answers), "workers": killed, "schedulers": cut})
+
+
+WORKERS, LOOK = 16, 0.05  # processes, and seconds between two looks at their memory
+
+
+def peak(words: list[str], workers: int) -> float:
+    """Return the largest memory of a program and all below it together, shared pages once, in MB."""
+    most, process = 0.0, subprocess.Popen(words, env=os.environ | THREADS | {"GRAMPUS_WORKERS": str(workers)})
+    while process.poll() is None:
+        most = max(most, sum(map(_memory, family(process.pid))))
+        time.sleep(LOOK)
+    if process.returncode:
+        raise RuntimeError(f"{words[:4]} ended with status {process.returncode}")
+    return most / 1e6
+
+
+@row("speed", "workers-memory")
+def workers_memory(task: Task) -> Found:
+    with tempfile.TemporaryDirectory() as folder:
+        place = Path(folder, "many.txt")
+        place.write_text(generated(task.trials(200_000, 3_000)), encoding="utf-8")
+        words = [sys.executable, "-m", "grampus", "cluster", str(place), "-k", "20", "--meaning", "off"]
+        words += ["--no-stability", "-q", "--report", f"{folder}/page.html"]
+        alone, shared = (peak(words, workers) for workers in (1, WORKERS))
+    text = f"{shared / alone:.2f} × ({shared:.0f} MB with {WORKERS} workers, {alone:.0f} MB alone)"
+    return Found(text, {"ratio": shared / alone})

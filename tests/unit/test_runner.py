@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 from unittest.mock import Mock
@@ -191,6 +193,13 @@ def test_parts_and_kept_answers_are_the_same_in_memory_and_in_pieces(documents, 
     whole = followed()
     with using(ThisThread(2000)):
         assert followed(scratch=tmp_path) == whole
+
+
+def test_a_worker_that_counts_loads_no_scikit_learn():
+    code = "import sys, grampus.run.runner; from grampus.text.terms.prepare import count_apart; print(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    assert "scipy.sparse" in loaded
+    assert not {"sklearn", "pandas", "scipy.stats"} & {*loaded}
 
 
 @pytest.mark.slow

@@ -28,7 +28,7 @@ from ..errors import PartsError
 
 Function = Callable[..., Any]
 
-MANY_BYTES = 40_000_000  # of text that others must take over for processes to pay: each takes 3 s to start
+MANY_BYTES = 40_000_000  # of text that others must take over to pay; chosen when each took 3 s to start, not 0.6
 PIECE_BYTES = 4_000_000  # of text in a piece, for processes and Dask workers
 AHEAD = 2  # pieces of every worker that are waited for at a time
 # Workers share the processors: each has one thread, in the libraries below as well.

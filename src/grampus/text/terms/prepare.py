@@ -9,6 +9,7 @@ from itertools import islice
 from zlib import crc32
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from ...run import Runner, runner_for
@@ -17,7 +18,7 @@ from ..languages.detect import detect_languages, script_language
 from ..languages.segment import has_segmenter, is_unspaced
 from ..languages.table import LANGUAGES
 from ..store import Texts, join_texts, text_sizes
-from .count import strings
+from .count import Analysis, Units, Written, count_units, strings
 
 MAIN = "en"  # of texts that are too short to tell
 _LARGE, _SAMPLE, _ALMOST_ALL = 20_000, 4_000, 0.995  # documents; of a large collection those that are looked at first
@@ -187,6 +188,38 @@ def _clean_piece(given: Sequence[str], cleaner: Cleaner) -> tuple[Texts | None, 
         if cleaned is not None:
             cleaned._append(rest)
     return cleaned, dropped
+
+
+def count_prepared(
+    prepared: Prepared, analyses: Sequence[Analysis], units: Units, *, learning: bool
+) -> tuple[sp.csr_matrix, list[Written]]:
+    """Count units, the documents of each language by its own rules; return the written forms of each language."""
+    forms = [Written() for _ in analyses]
+    if len(analyses) == 1:
+        return count_units(prepared.texts, analyses[0], units, forms[0] if learning else None), forms
+    rows = [np.flatnonzero(prepared.language == number) for number in range(len(analyses))]
+    texts = ([prepared.texts[int(at)] for at in some] for some in rows)
+    blocks = [
+        count_units(own, analysis, units, written if learning else None)
+        for own, analysis, written in zip(texts, analyses, forms, strict=True)
+    ]
+    for block in blocks:
+        block.resize(block.shape[0], units.size)
+    place = np.empty(len(prepared.language), np.intp)
+    place[np.concatenate(rows)] = np.arange(len(place))
+    return sp.csr_matrix(sp.vstack(blocks, format="csr")[place]), forms
+
+
+def count_apart(
+    prepared: Prepared, analyses: Sequence[Analysis], frozen: Units | None
+) -> tuple[sp.csr_matrix, tuple[list[str | None], list[tuple[int, int]]] | None, list[Written]]:
+    """Count the units of a piece, in a numbering of its own or in a frozen one.
+
+    A worker that counts loads this module, and not scikit-learn, which takes 100 MB and seconds in each.
+    """
+    units = Units() if frozen is None else frozen
+    counts, forms = count_prepared(prepared, analyses, units, learning=frozen is None)
+    return counts, units.apart() if frozen is None else None, forms
 
 
 def _codes(texts: Sequence[str], known: Preparation | None) -> Sequence[str]:

@@ -9,16 +9,16 @@ import numpy as np
 import scipy.sparse as sp
 import Stemmer
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, TransformerMixin, clone
+from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from ...errors import InputError
 from ..clean import Cleaning, as_cleaning
 from ..corpus import Corpus
 from ..languages.table import LANGUAGES, find_language, similar_language
-from .count import WORDS, Analysis, Units, Written, count_units, tokeniser
+from .count import WORDS, Analysis, Units, Written, tokeniser
 from .forms import Forms
-from .prepare import MAIN, Preparation, Prepared, cut_texts, prepare
+from .prepare import MAIN, Preparation, Prepared, count_apart, count_prepared, cut_texts, prepare
 from .stopwords import AUTO, StopList, stop_words
 
 
@@ -241,16 +241,16 @@ class Terms(TransformerMixin, BaseEstimator):
     def _count(self, prepared: Prepared, units: Units, written: Written | None = None) -> sp.csr_matrix:
         """Count units, piece by piece where the runner has several workers, into one numbering."""
         runner, pieces = cut_texts(prepared.texts)
+        analyses = [self._analysis(code) for code in prepared.preparation.languages or (MAIN,)]
         if len(pieces) == 1:
-            counts, forms = self._count_piece(prepared, units, learning=written is not None)
+            counts, forms = count_prepared(prepared, analyses, units, learning=written is not None)
             if written is not None:
                 for one in forms:
                     written.add(one)
             return counts
-        bare = clone(self)
         frozen = None if units.learning else Units(False, dict(units.tokens), dict(units.grams))
         blocks, numbers, forms_of = [], list[NDArray[np.int32]](), list[list[Written]]()
-        for counts, names, forms in runner.map(_count_apart, map(prepared.part, pieces), bare, frozen):
+        for counts, names, forms in runner.map(count_apart, map(prepared.part, pieces), analyses, frozen):
             if names is not None:
                 numbers.append(units.join(*names))
                 forms_of.append(forms)
@@ -264,25 +264,6 @@ class Terms(TransformerMixin, BaseEstimator):
         for block in blocks:
             block.resize(block.shape[0], units.size)
         return sp.csr_matrix(sp.vstack(blocks, format="csr"))
-
-    def _count_piece(self, prepared: Prepared, units: Units, *, learning: bool) -> tuple[sp.csr_matrix, list[Written]]:
-        """Count units, the documents of each language by its own rules; return the written forms of each language."""
-        codes = prepared.preparation.languages
-        forms = [Written() for _ in range(max(len(codes), 1))]
-        if len(codes) < 2:
-            analysis = self._analysis(*codes)
-            return count_units(prepared.texts, analysis, units, forms[0] if learning else None), forms
-        rows = [np.flatnonzero(prepared.language == number) for number in range(len(codes))]
-        texts = ([prepared.texts[int(at)] for at in some] for some in rows)
-        blocks = [
-            count_units(own, self._analysis(code), units, written if learning else None)
-            for own, code, written in zip(texts, codes, forms, strict=True)
-        ]
-        for block in blocks:
-            block.resize(block.shape[0], units.size)
-        place = np.empty(len(prepared.language), np.intp)
-        place[np.concatenate(rows)] = np.arange(len(place))
-        return sp.csr_matrix(sp.vstack(blocks, format="csr")[place]), forms
 
     def _learn_counts(self, raw_documents: Iterable[str] | Corpus | Prepared) -> sp.csr_matrix:
         """Learn the terms and return their int32 counts."""
@@ -386,15 +367,6 @@ class Terms(TransformerMixin, BaseEstimator):
             return order
         most = np.argsort(-totals[order], kind="stable")[: self.max_features]
         return order[np.sort(most)]
-
-
-def _count_apart(
-    prepared: Prepared, terms: Terms, frozen: Units | None
-) -> tuple[sp.csr_matrix, tuple[list[str | None], list[tuple[int, int]]] | None, list[Written]]:
-    """Count the units of a piece, in a numbering of its own or in a frozen one."""
-    units = Units() if frozen is None else frozen
-    counts, forms = terms._count_piece(prepared, units, learning=frozen is None)
-    return counts, units.apart() if frozen is None else None, forms
 
 
 def stemmer_of(name: str | None, language: str = MAIN) -> str | None:
