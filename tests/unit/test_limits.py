@@ -21,7 +21,7 @@ from grampus.cli.waiting import TimeLeft
 from grampus.documents import ConsensusMethod, Effort, KernelKMeansMethod, PredictedCost, predict_cost
 from grampus.documents.cost import Step, advice, format_time, refuse_cost
 from grampus.documents.pipeline import COSTS, STAGES
-from grampus.documents.work import RATES, WorkUnits
+from grampus.documents.work import RATES, WorkUnits, present_pace
 from grampus.errors import InputError, MemoryBudgetError
 from tests.command import command
 from tests.untraced import interruptible
@@ -182,10 +182,33 @@ def test_a_prediction_includes_what_was_spent_and_tells_wall_time():
     assert (found.seconds, found.wall) == (11.0, 5.0)
     whole = found.after(seconds=4.0, wall=6.0)
     assert (whole.seconds, whole.wall, whole.steps[0].name) == (15.0, 11.0, "reading files")
+    assert (found.at(3.0).seconds, found.at(3.0).wall) == (11.0, 15.0)
+    assert 1.0 <= present_pace() < 100.0
     with config(threads=4):
         assert limits.spoken(whole) == "about 0 B and 15 s of processor time, 11 s on 4 cores"
         units = WorkUnits(python=1e6, products=1e10)
         assert units.seconds > units.wall > WorkUnits(python=1e6).seconds
+
+
+def test_what_was_spent_includes_programs_that_still_run():
+    began = limits.Spent.now()
+    code = "import time\nwhile time.process_time() < 0.5: pass\nprint(flush=True); input()"
+    words = [sys.executable, "-c", f"import subprocess, sys; subprocess.run([sys.executable, '-c', {code!r}])"]
+    with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as program:
+        assert program.stdout.readline()
+        running = began.since().seconds
+        program.communicate(b"\n")
+    assert running >= (0.4 if sys.platform == "linux" else 0.0)
+    assert began.since().seconds == pytest.approx(running, abs=0.4)  # not counted twice, once it has ended
+
+
+def test_texts_that_are_dealt_for_comparison_are_part_of_a_prediction():
+    model = DocumentClusterer(embed=None)
+    few, many = (
+        next(step.seconds for step in predict_cost(model, texts).steps if step.name == "looking for groups")
+        for texts in (TEXTS, [text * 2000 for text in TEXTS])
+    )
+    assert many > 3 * few
 
 
 def test_a_log_has_a_line_every_while(monkeypatch, capsys):

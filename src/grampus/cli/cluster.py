@@ -13,7 +13,7 @@ from .._config import format_size
 from .._names import LEVELS, METHODS, number_of
 from .._rows import document_rows
 from .command import MAIN, argument, choice, command, names_of, option, refuse, repeat_line
-from .limits import Spent, predicted, spoken
+from .limits import predicted, spoken
 from .options import MachineOptions, OutputOptions, ResultOptions, SourceOptions, TermOptions, VectorOptions
 from .parts import PartsOptions
 from .report import TextOptions
@@ -232,11 +232,10 @@ def cluster(options: Options) -> None:
       grampus cluster news.csv --topics "Flags, Climate, Courts"
       grampus cluster run --within 2
     """
-    began = Spent.now()
     options.check()
     texts = options.texts.texts
     with progress_bars(options.output.silent) as progress:
-        run = _run(options, progress, began)
+        run = _run(options, progress)
         if run is None:
             return
         out = options.out if options.within is None else options.out or options.source
@@ -268,7 +267,7 @@ def cluster(options: Options) -> None:
                 pair(screen, f"  {what}", how, 42)
 
 
-def _run(options: Options, progress: ShownProgress, began: Spent) -> Run | None:
+def _run(options: Options, progress: ShownProgress) -> Run | None:
     """Read and cluster; the run records the line that repeats it. None after a dry run."""
     from ..documents import cluster_within, keep_answer
     from ..documents.given.extras import needed_extras
@@ -287,7 +286,7 @@ def _run(options: Options, progress: ShownProgress, began: Spent) -> Run | None:
         model = _model(options, _count(given))
         documents, described = options.others.documents(given, options.terms.kernel)
         held = not isinstance(documents, Spool)
-        found = predicted(model, documents, silent or options.dry_run, began) if held else None
+        found = predicted(model, documents, silent or options.dry_run) if held else None
         if options.dry_run:
             _show_prediction(found, options.output)
             return None

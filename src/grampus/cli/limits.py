@@ -8,6 +8,7 @@ import signal
 import sys
 import time
 from contextlib import suppress
+from pathlib import Path
 from threading import Event, Thread, main_thread
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -70,25 +71,48 @@ class Spent(NamedTuple):
         return cls(sum(os.times()[:4]), time.perf_counter())
 
     def since(self) -> Spent:
-        """Return what was spent since then."""
+        """Return what was spent since then, with what programs that still run have spent."""
         now = Spent.now()
-        return Spent(now.seconds - self.seconds, now.wall - self.wall)
+        return Spent(now.seconds - self.seconds + _running(), now.wall - self.wall)
 
 
-def predicted(
-    model: DocumentClusterer, documents: Any, hidden: bool, began: Spent | None = None
-) -> PredictedCost | None:
+_began = Spent.now()
+
+
+def begin() -> None:
+    """Note that a command begins: what it spends from here on is part of its prediction."""
+    global _began  # noqa: PLW0603  (one command at a time)
+    _began = Spent.now()
+
+
+def _running() -> float:
+    """Return the processor time of the programs below this one; 0 where the system does not tell.
+
+    Files are read by other processes, which are kept; the system adds their time to that of this one when they end.
+    """
+    times = dict[int, list[int]]()  # the parent, and four times
+    for place in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):
+            times[int(place.parent.name)] = [*map(int, place.read_text().rpartition(")")[2].split()[1:15])]
+    below = [os.getpid()]
+    for one in below:
+        below += [other for other, values in times.items() if values[0] == one]
+    return sum(sum(times[one][-4:]) for one in below[1:]) / os.sysconf("SC_CLK_TCK") if below[1:] else 0.0
+
+
+def predicted(model: DocumentClusterer, documents: Any, hidden: bool) -> PredictedCost | None:
     """Predict memory and time of a clustering; refuse what exceeds the limits, and announce what is not trivial.
 
-    What was spent since the command began is included. None where the input is wrong, which the clustering will say
-    better.
+    What was spent since the command began is included, and wall time is that under the present load. None where the
+    input is wrong, which the clustering will say better.
     """
     from ..documents import predict_cost
     from ..documents.cost import advice, refuse_cost
+    from ..documents.work import present_pace
 
     with suppress(InputError):
         ahead = predict_cost(model, documents)
-        found = ahead.after(*(began or Spent.now()).since())
+        found = ahead.at(present_pace()).after(*_began.since())
         refuse_cost(found, model.kernel)
         if ahead.notable and not hidden:
             long = f" {advice(found, model.kernel, LONG / found.wall)}" if found.wall > LONG else ""

@@ -15,7 +15,7 @@ import click
 from .._secrets import masked
 from .._version import __version__
 from ..errors import GrampusError, KernelSpellingError
-from .limits import OUT_OF_MEMORY, TIMED_OUT, passed, release
+from .limits import OUT_OF_MEMORY, TIMED_OUT, begin, passed, release
 from .show import LINE, clean, plain_options, prepare_streams
 
 INTERRUPTED, BROKEN_PIPE = 130, 141  # as shells report them
@@ -123,6 +123,7 @@ def main(args: Sequence[str] | None = None) -> NoReturn:
 
 def _run(words: list[str]) -> int:
     """Run a command without click's own handling of Ctrl-C and broken pipes; return the status."""
+    begin()
     try:
         try:
             if any("\0" in word for word in words):

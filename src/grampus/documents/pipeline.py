@@ -22,16 +22,16 @@ from ..describe.reading import LONGEST
 from ..describe.wording import FEWEST_READ, MOST_READ, READ_IN_ALL
 from ..persist import Layout
 from ..persist.run import EXCERPT
-from ..select.evidence import COMPARED, DOCUMENTS
+from ..select.evidence import COMPARED, DOCUMENTS, DRAWS
 from ..select.nested import by_size
 from ..text.meaning.encoder import DIMENSIONS
 from ..text.spool import Spool
 from .answer import Answer
 from .cost import PredictedCost, check_cost, predict_request
 from .find.guided import run_method
-from .find.levels import DEALT, around, check_groups, neighbours, partitions
+from .find.levels import DEALT, around, check_groups, compared_texts, neighbours, partitions
 from .find.method import Job
-from .find.outliers import find_outliers
+from .find.outliers import REFERENCES, find_outliers
 from .find.predict import Predictor
 from .find.validation import choose_ks, measure_stability, splits_of
 from .given.extra_inputs import missing_meaning_note, read_inputs
@@ -41,7 +41,7 @@ from .given.inputs import Inputs, as_corpus, read_for
 from .given.large import draw_sample
 from .later.stages import continue_clusters, keep_levels, keep_names, keep_places, read_again
 from .tell.build_run import describe_clusters, heatmap_sample, self_prediction_rate, wording_of
-from .tell.duplicates import duplicates
+from .tell.duplicates import LOOKED_AT, duplicates
 from .tell.layout import LARGEST, REPRESENTATIVES, coordinates, representatives
 from .tell.tree_labels import branches
 from .work import ITERATIONS, StageCost, Work, WorkUnits
@@ -165,7 +165,7 @@ def cost_of_choose(work: Work) -> StageCost:
     """
     if work.given and not work.effort.stability:
         return StageCost("looking for groups")
-    shape, sizes = work.shape, work.sizes
+    shape, sizes, size = work.shape, work.sizes, work.sizes.bytes / max(work.n, 1)
     some, few = min(work.n, DOCUMENTS), min(work.n, COMPARED)
     # Distances between all pairs, twice, for Ward's tree; tiles of them, and components, for neighbours.
     rows = 15e6 + 8.0 * some * some + 8.0 * some * some * (shape.width == 0)
@@ -174,8 +174,11 @@ def cost_of_choose(work: Work) -> StageCost:
     each = (60.0 if drawn.sparse else 24.0) * drawn.entries / max(work.n, 1) + 24.0 * few
     rows += thread_count() * (few * each + some * some)  # and similarities to the centres, at an eighth of n
     steps = (1e6 if work.given else 4e6) * (0.1 + some / 2500)
-    dealt = sizes.pieces * DEALT * few / max(work.n, 1)  # of texts without groups, which are encoded
-    return StageCost("looking for groups", beside=rows, units=WorkUnits(python=steps, pieces=dealt))
+    # Texts without groups are counted for every draw; where they are encoded, once.
+    texts = DEALT if sizes.pieces else 0.0 if shape.strings else DRAWS
+    dealt = texts * compared_texts(work.n, size, sizes.pieces > 0)
+    units = WorkUnits(text=1.5 * dealt * size, python=steps, pieces=dealt * sizes.pieces / max(work.n, 1))
+    return StageCost("looking for groups", beside=rows, units=units)
 
 
 def cluster(answer: Answer) -> Answer:
@@ -231,8 +234,9 @@ def predict(answer: Answer) -> Answer:
 
 
 def cost_of_predict(work: Work) -> StageCost:
-    """Return the cost of the centroids: what they are similar to is kept."""
-    return StageCost("centroids", kept=work.similarities)
+    """Return the cost of the centroids: what they are similar to is kept, and some texts are cut into words."""
+    read = work.sizes.bytes * min(1.0, REFERENCES / max(work.n, 1))
+    return StageCost("centroids", kept=work.similarities, units=WorkUnits(text=0.3 * read))
 
 
 def measure(answer: Answer) -> Answer:
@@ -261,7 +265,7 @@ def measure(answer: Answer) -> Answer:
 def cost_of_measure(work: Work) -> StageCost:
     """Return the cost of stability on halves, of evidence, and of predicting the documents again."""
     n, shape, sizes = work.n, work.shape, work.sizes
-    units = work.multiply(3.0 if shape.width else 30.0)
+    units = work.multiply(3.0 if shape.width else 30.0) + WorkUnits(python=1e5 + 50.0 * n)
     again = shape.feature_bytes + 24.0 * n * work.k if shape.width else 0.0
     if shape.rank:
         again = 0.0 if shape.landmarks else 18.0 * sizes.entries + 24.0 * n * (min(shape.width, 45.0) + work.k)
@@ -305,7 +309,7 @@ def cost_of_name(work: Work) -> StageCost:
     held = 5.0 * sizes.entries  # which documents contain a term, as the terms' rows and one byte each
     named = 48.0 * occur + 16.0 * k * sizes.terms + held if sizes.bytes else 0.0
     kept = 8.0 * sizes.entries * (sizes.bytes > 0) + n * min(EXCERPT, length)
-    units = WorkUnits(text=12.0 * characters, python=6e3 * leaves + 20.0 * n)
+    units = WorkUnits(text=7.0 * characters, python=(2e4 if characters else 6e3) * leaves + 20.0 * n)
     return StageCost("describing", kept, named + 8.0 * characters, units)
 
 
@@ -335,7 +339,9 @@ def cost_of_draw(work: Work) -> StageCost:
     layout += 0.5 * shape.feature_bytes * laid / n + (shape.feature_bytes * laid / n if n > LARGEST else 0.0)
     page = 4.0 * n * (60.0 + min(EXCERPT, work.sizes.bytes / max(n, 1)))
     compared = float(laid) ** 2 + (n - laid) * 1000.0
-    units = WorkUnits(products=compared * min(shape.width or 1.0, 60.0), python=100.0 * n)
+    read = work.sizes.bytes * min(1.0, LOOKED_AT / max(n, 1))  # for near-copies
+    steps = 300.0 * min(n, DOCUMENTS) + 100.0 * n
+    units = WorkUnits(products=compared * min(shape.width or 1.0, 60.0), text=0.4 * read, python=steps)
     if shape.width == 0:
         units += work.decompose(2, work.multiply(1)) * (1 / 3) + WorkUnits(functions=shape.whole)
     return StageCost("drawing", beside=max(layout, page), units=units)

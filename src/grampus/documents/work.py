@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable
 from dataclasses import astuple, dataclass
 from functools import cache
-from time import process_time
+from time import perf_counter, process_time, thread_time
 from timeit import repeat
 from typing import Any
 
@@ -23,6 +23,7 @@ from ..gram.graph import PRODUCTS
 from .given.effort import Effort
 
 ITERATIONS = 12  # of k-means, about
+PACED = 0.1  # seconds of work that tell how busy the machine is
 ARRAYS, TEXTS = 0.004, 0.020  # seconds that the two measurements take where the rates were measured
 
 
@@ -85,6 +86,14 @@ def machine_rates() -> WorkUnits:
     arrays, texts = ARRAYS / _fastest(_arrays), TEXTS / _fastest(_texts)
     speeds = 4 * (arrays,) + 2 * (texts,) + (arrays,)
     return WorkUnits(*(rate * speed for rate, speed in zip(astuple(RATES), speeds, strict=True)))
+
+
+def present_pace() -> float:
+    """Return wall time over processor time of a tenth of a second of work: 1 unless others use the processors."""
+    wall, own = perf_counter(), thread_time()
+    while thread_time() - own < PACED:
+        _arrays()
+    return max((perf_counter() - wall) / (thread_time() - own), 1.0)
 
 
 def _fastest(work: Callable[[], object]) -> float:

@@ -86,7 +86,7 @@ def _compared(base: Gram, heavy: NDArray[np.intp], inputs: Inputs, kernel: Kerne
         return compare()
     rng, size = keyed_generator(ENTROPY, _DEALT), max(inputs.corpus.texts.nbytes / max(len(inputs.corpus), 1), 1.0)
     encoded = any(isinstance(maker, MeaningInput) for maker in inputs.makers.values())
-    few = min(len(heavy), max(FEWEST, min(COMPARED, int((MOST_ONCE if encoded else MOST_DEALT) / size))))
+    few = compared_texts(len(heavy), size, encoded)
     if not encoded:
         return replace(compare(partial(_dealt_anew, inputs)), most=few, wide=1.0)
     pool = _dealt_anew(inputs, np.resize(rng.permutation(heavy)[: DEALT * few], DEALT * few), rng)
@@ -95,6 +95,11 @@ def _compared(base: Gram, heavy: NDArray[np.intp], inputs: Inputs, kernel: Kerne
         return take_rows(pool, rng.permutation(DEALT * few)[: len(places)])
 
     return replace(compare(draw), most=few, wide=((DEALT + 1) / (DEALT - 1)) ** 0.5)
+
+
+def compared_texts(n: int, size: float, encoded: bool) -> int:
+    """Return how many of n texts, of so many bytes on average, are compared with texts without groups."""
+    return min(n, max(FEWEST, min(COMPARED, int((MOST_ONCE if encoded else MOST_DEALT) / max(size, 1.0)))))
 
 
 def _dealt_anew(inputs: Inputs, places: NDArray[np.intp], rng: np.random.Generator) -> Any:

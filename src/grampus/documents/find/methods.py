@@ -172,7 +172,7 @@ class ConsensusMethod(Method):
         rank = min(shape.width or n, self.components())
         # Features and maps of every view; the largest in single precision; labels of every start.
         views = 16.0 * n * sum(ranks) + 4.0 * n * max(ranks) + 16.0 * n * starts
-        units = WorkUnits(passes=starts * ITERATIONS * n * k * rank / 4, python=10.0 * n)
+        units = WorkUnits(passes=starts * ITERATIONS * n * k * rank / 2.5, python=80.0 * n)
         graphs = 0.0
         if n <= MOST_GRAPHED and self.graphs:  # links in both directions, and Lanczos's basis
             graphs = n * (sum(24.0 * count for _, count in self.graphs) + 8.0 * (2 * self.components() + 1))
