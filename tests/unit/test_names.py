@@ -1,6 +1,7 @@
 """Names of clusters: words as written, nothing twice, no remains of machines, and names from elsewhere."""
 
 import json
+import random
 import sys
 
 import numpy as np
@@ -13,7 +14,7 @@ from grampus.describe.names import _LOOSE, _furthered, _titles
 from grampus.describe.reading import read_words
 from grampus.describe.sentences import sentences, typical_sentence
 from grampus.describe.wording import is_word
-from grampus.documents import with_names, with_names_of, write_names
+from grampus.documents import Effort, with_names, with_names_of, write_names
 from grampus.errors import InputError
 from grampus.text import Terms, TermVectorizer, stop_words
 
@@ -365,3 +366,14 @@ def test_a_cluster_whose_best_title_is_taken_has_one_that_says_less():
         one.name for one in name_partition(Wording(rows, ["trump", "tax", "wall", "whale"]), np.repeat([0, 1, 2], 400))
     ]
     assert sorted(titles) in (["tax", "trump", "whale"], ["trump", "wall", "whale"])
+
+
+def test_a_table_of_codes_is_named_by_its_words_where_it_has_some():
+    rng = random.Random(0)
+    codes = [[f"{n} {n + 60} {n + 120}" for n in rng.sample(range(160, 260), 8)] for _ in range(20)]
+    tables = ["\n".join(["Oct Dec Hex", *rows]) for rows in codes]
+    sea = ["whales", "dolphins", "swim", "deep", "ocean", "water", "sing", "songs", "calves", "pods", "fins", "tail"]
+    texts = tables + [" ".join(rng.sample(sea, 8)) for _ in range(20)]
+    model = DocumentClusterer(2, embed=None, effort=Effort(stability=False)).fit(texts)
+    name = model.clusters_[int(model.labels_[0])]
+    assert {name.name, *name.words} <= {"Oct", "Dec", "Hex"}

@@ -290,7 +290,8 @@ def _words(wording: Wording, sample: Sample | None, group: Flags, likely: Array,
             candidates.append(Candidate(score, text, (stem,)))
     if not candidates:
         stems = [(wording.terms[term], score) for term, score in best]
-        candidates = [Candidate(score, wording.usual(stem), (stem,)) for stem, score in stems]
+        every = [Candidate(score, wording.usual(stem), (stem,)) for stem, score in stems]
+        candidates = [one for one in every if wording.is_word(one.text)] or every
     return candidates[:CANDIDATES]
 
 
