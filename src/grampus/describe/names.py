@@ -22,9 +22,10 @@ from .wording import READ_IN_ALL, Sample, Wording
 
 _NUMERAL = re.compile(r"[IVX]{2,}")  # says something in a phrase alone, such as "World War II"
 _PARTICIPLE = re.compile(r"\w{2}[^\We]ed$")
-# "3-year", "years", "judges appointed", "supports files": spans of time, and no phrases of nouns.
+# "3-year", "years", "Fri", "judges appointed", "supports files": spans of time, and no phrases of nouns.
 _LOOSE = re.compile(
-    r"""(?ix) \d[-\u2010\u2011] | [ ]\w+[^\We]ed$ | ^(?:million|billion|day|week|month|year)s?$ | ^(?:using
+    r"""(?ix) \d[-\u2010\u2011] | [ ]\w+[^\We]ed$ | ^(?:million|billion|day|week|month|year)s?$
+    | ^(?-i:Mon|Tue|Wed|Thu|Fri|Sat|Sun)$ | ^(?:using
     | (?:allow|contain|display|give|include|make|mean|print|provide|return|show|support|use)s
     | enthält | gibt | liefert | verwendet | zeigt | affiche | contient | permet | renvoie | utilisant | utilise
     | contiene | devuelve | ejecuta | muestra | permite | utiliza | wyświetla | zawiera | zwraca
