@@ -21,6 +21,7 @@ from grampus.gram import DenseGram, LinearGram, normalise
 from grampus.kernels import parse_kernel
 from grampus.metrics import ari
 from grampus.report.verdict import lead, verdict
+from grampus.select import evidence as evidence_of
 from grampus.select.evidence import (
     FEWEST,
     OF_ROWS,
@@ -571,6 +572,15 @@ def test_the_share_that_is_left_over_is_that_of_the_mixed_clusters(k):
     fit = fit_of(gram, labels)
     assert share_left_over(gram, labels) == pytest.approx(fit.mixed[labels].mean())
     assert fit.mixed.any() == (k < 30)
+
+
+@pytest.mark.parametrize("kernel", ["spectrum(3)|normalise", "subsequence(2)|normalise"])
+def test_heaps_are_looked_for_without_comparing_strings_again(kernel, monkeypatch):
+    given, found = texts(np.random.default_rng(0), 3, 60, 6)[0], []
+    monkeypatch.setattr(evidence_of, "share_left_over", lambda gram, labels: found.append(gram) or 0.0)
+    choose_levels(given, kernel=kernel, random_state=0)
+    assert found
+    assert all(gram.features() is not None for gram in found)
 
 
 def test_the_level_that_is_shown_has_no_large_heap():

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from .._array import Array, tiles, unit_rows
 from .._parallel import blas_threads, results_in_threads
 from .._progress import Progress
-from ..gram import Gram, centre
+from ..gram import Gram, LinearGram, centre
 from ..gram.eigen import eigenpairs
 from .leftover import share_left_over
 from .splits import Entropy, half, keyed_generator, null_generator
@@ -222,7 +222,8 @@ def measure_evidence(
         report("looking for groups", 3, 3)
     mean, error, shared = (np.array(each) for each in zip(*halves, strict=True))
     nearer = (shared - kappa) / np.maximum(1.0 - kappa, 0.02)
-    left_over = np.array([share_left_over(gram, judge.clusters(k)) if k <= HEAPS else 0.0 for k in tried])
+    cheap = gram if gram.features() is not None else LinearGram(points)  # else each k would compare all documents anew
+    left_over = np.array([share_left_over(cheap, judge.clusters(k)) if k <= HEAPS else 0.0 for k in tried])
     return Evidence(
         np.array(tried), mean, error, expected, merit, beyond, len(points), steady, nearer, judge.worth.close, left_over
     )
