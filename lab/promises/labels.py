@@ -54,7 +54,7 @@ def strings() -> Any:
 
 def documents(texts: Any, k: int | str = "auto", effort: Effort | None = None) -> Any:
     """Return the labels of DocumentClusterer without cleaning."""
-    terms = default_terms(len(texts)).set_params(clean=False)
+    terms = default_terms(len(texts)).set_params(clean=False, numbers=True)
     return DocumentClusterer(k, method="kernel-kmeans", terms=terms, embed=None, effort=effort).fit(texts).labels_
 
 

@@ -60,5 +60,5 @@ def test_texts_as_arrays():
 
 def test_parameters_are_stored_under_the_names_of_older_runs():
     names = {"weighting", "tokenizer", "lowercase", "stop_words", "stemmer", "ngram_range", "min_df", "max_df",
-             "min_length", "max_length", "max_features", "dtype", "clean"}  # fmt: skip
+             "min_length", "max_length", "max_features", "numbers", "dtype", "clean"}  # fmt: skip
     assert set(plain_parameters(TermVectorizer())) == names

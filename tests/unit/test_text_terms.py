@@ -60,6 +60,15 @@ def test_the_fast_tokeniser_on_every_ascii_character():
     assert table([text], **options) == table([text], tokenizer=r"(?:\b\w\w+\b)", **options)
 
 
+def test_numbers_are_terms_unless_told_otherwise():
+    texts = ["17 whales in 2026", "٤٢ whales, 3d, b2b"]
+    assert set(table(texts)) == {"17", "2026", "3d", "b2b", "whale", "٤٢"}
+    assert set(table(texts, numbers=False)) == {"3d", "b2b", "whale"}
+    assert set(table(["in 2026 whales sing"], numbers=False, ngram_range=(2, 2))) == {"whale sing"}
+    with pytest.raises(InputError, match="Check stop_words and numbers"):
+        Terms(numbers=False).fit(["17", "2026"])
+
+
 def test_n_grams_step_over_stop_words():
     found = table(["whales and birds", "birds sing songs"], ngram_range=(1, 3))
     assert found == {
@@ -223,6 +232,7 @@ def test_wrong_stop_lists(tmp_path):
         ({"max_df": 1.5}, "max_df must"),
         ({"max_df": "3"}, "max_df must"),
         ({"tokenizer": Tokenizer(min_length=0)}, "min_length must"),
+        ({"numbers": "no"}, "numbers must be True or False"),
         ({"tokenizer": Tokenizer(min_length=3, max_length=2)}, "max_length must be an integer, at least 3"),
         ({"max_features": 0}, "max_features must"),
         ({"dtype": "O"}, "dtype must"),

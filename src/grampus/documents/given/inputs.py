@@ -358,7 +358,8 @@ def as_corpus(X: Any) -> Corpus | None:
 def default_terms(n: int) -> TermVectorizer:
     """Return the default vectorizer for n texts, chosen by measurement; see the guide.
 
-    Texts are cleaned; each document has the stop words and the stemmer of its language. Terms in fewer than 3 documents
+    Texts are cleaned; each document has the stop words and the stemmer of its language. Numbers are no terms: years,
+    amounts and lists of 1, 2, 3 make documents alike that are about different things. Terms in fewer than 3 documents
     are left out (2 below 200 documents, 1 below 100). Weights are float64, so that rounding never decides the last move
     of a document.
 
@@ -368,7 +369,9 @@ def default_terms(n: int) -> TermVectorizer:
         Number of texts.
     """
     least = min(3, 1 + n // 100)
-    return TermVectorizer(WEIGHTING, stop_words=AUTO, stemmer=AUTO, clean=True, min_df=least, dtype=np.float64)
+    return TermVectorizer(
+        WEIGHTING, stop_words=AUTO, stemmer=AUTO, numbers=False, clean=True, min_df=least, dtype=np.float64
+    )
 
 
 WEIGHTING = "lec"

@@ -46,6 +46,7 @@ class Analysis:
     stemmer: str | None
     min_length: int
     max_length: int | None
+    numbers: bool
     ngrams: tuple[int, int]
     folds: bool = False
 
@@ -302,6 +303,8 @@ class _Lexicon:
         new = [token.lower() for token in written] if self.analysis.folds else written
         low, high, stops = self.analysis.min_length, self.analysis.max_length, self.analysis.stops
         kept = [len(token) >= low and (high is None or len(token) <= high) and token not in stops for token in new]
+        if not self.analysis.numbers:
+            kept = [keep and not token.isdigit() for token, keep in zip(new, kept, strict=True)]
         stems = self.stem([token for token, keep in zip(new, kept, strict=True) if keep])
         found = iter(self.units.of_tokens(stems))
         end = self.resolved + len(new)

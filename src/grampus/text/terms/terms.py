@@ -71,7 +71,7 @@ class Terms(TransformerMixin, BaseEstimator):
     1. cleaning, if `clean`;
     2. lower case;
     3. tokens, by `tokenizer`, of allowed length;
-    4. tokens in `stop_words` are removed (compared before stemming);
+    4. tokens in `stop_words` are removed (compared before stemming), and those of digits alone unless `numbers`;
     5. stemming;
     6. n-grams of the remaining tokens: a stop word leaves no gap;
     7. terms in fewer than `min_df` or more than `max_df` documents are removed, then all but the `max_features` most
@@ -91,6 +91,8 @@ class Terms(TransformerMixin, BaseEstimator):
     stemmer : str or None, default="english"
         ``"porter"`` (the original), ``"english"`` (the later Snowball one), or another of `grampus.text.stemmers`;
         ``"auto"`` is that of each document's language, ``"de"`` that of German.
+    numbers : bool, default=True
+        Whether tokens of digits alone, such as 17 and 2026, are terms.
     clean : bool or Cleaning, default=False
         What to drop from texts before counting: mail headers, markup and the like, see `Cleaning`.
     ngram_range : (int, int), default=(1, 1)
@@ -134,6 +136,7 @@ class Terms(TransformerMixin, BaseEstimator):
     tokenizer: str | Callable[[str], Iterable[str]] | Tokenizer = WORDS
     stop_words: StopList = "smart"
     stemmer: str | None = "english"
+    numbers: bool = True
     clean: bool | Cleaning = False
     ngram_range: tuple[int, int] = (1, 1)
     min_df: float = 1
@@ -314,6 +317,8 @@ class Terms(TransformerMixin, BaseEstimator):
         _check_count("min_length", tokens.min_length, 1)
         if tokens.max_length is not None:
             _check_count("max_length", tokens.max_length, tokens.min_length)
+        if not isinstance(self.numbers, bool):
+            raise InputError(f"numbers must be True or False; got {self.numbers!r}.")
         if not isinstance(self.clean, bool | Cleaning):
             raise InputError(f"clean must be True, False or a Cleaning; got {self.clean!r}.")
         try:
@@ -338,6 +343,7 @@ class Terms(TransformerMixin, BaseEstimator):
             stemmer=stemmer_of(self.stemmer, language),
             min_length=least,
             max_length=tokens.max_length,
+            numbers=self.numbers,
             ngrams=(int(low), int(high)),
             folds=tokens.lowercase and tokens.pattern == WORDS,
         )
@@ -357,7 +363,8 @@ class Terms(TransformerMixin, BaseEstimator):
         chosen = np.flatnonzero((frequency >= max(low, 1)) & (frequency <= high))
         if not len(chosen):
             if not frequency.any():
-                raise InputError("at least one term must remain; no document has a usable word. Check stop_words.")
+                check = "stop_words" if self.numbers else "stop_words and numbers"
+                raise InputError(f"at least one term must remain; no document has a usable word. Check {check}.")
             raise InputError(
                 f"at least one term must remain; none of {np.count_nonzero(frequency)} is in {low:g} to "
                 f"{high:g} of the {n} documents. Lower min_df, raise max_df, or check stop_words and tokenizer."

@@ -24,7 +24,7 @@ class TermVectorizer(Terms):
     ----------
     weighting : str, default="lfc"
         See `Weighting`.
-    tokenizer, stop_words, stemmer, clean, ngram_range, min_df, max_df, max_features
+    tokenizer, stop_words, stemmer, numbers, clean, ngram_range, min_df, max_df, max_features
         See `Terms`.
     dtype : {float32, float64}, default=numpy.float32
         Of the weights.
