@@ -33,7 +33,7 @@ def embedded(name: str) -> NDArray[Any]:
     return found / np.linalg.norm(found, axis=1, keepdims=True)
 
 
-def projected(rows: Any, seed: int, target: Any = None) -> Any:
-    """Return five dimensions of UMAP, as BERTopic sets it; with known classes as `target`, −1 for the unknown."""
+def projected(rows: Any, seed: int) -> Any:
+    """Return five dimensions of UMAP, as BERTopic sets it."""
     options = {"n_neighbors": 15, "n_components": 5, "min_dist": 0.0, "metric": "cosine"}
-    return installed("umap").UMAP(**options, random_state=seed).fit_transform(rows, y=target)
+    return installed("umap").UMAP(**options, random_state=seed).fit_transform(rows)

@@ -12,7 +12,7 @@ from scipy.optimize import linear_sum_assignment
 from sklearn.linear_model import LogisticRegression
 from sklearn.semi_supervised import LabelSpreading
 
-from grampus import DocumentClusterer
+from grampus import DocumentClusterer, TermVectorizer
 from grampus.documents import Effort, Guide
 from grampus.text.meaning.encoder import load_encoder
 from grampus.text.meaning.opening import opening
@@ -20,11 +20,11 @@ from lab import Found, Table, Task, data, row
 from lab.environments import environment
 from lab.harness import ROOT
 from lab.quality.draws import pair, scores
-from lab.quality.guide import class_words
 from lab.quality.meaning import CHOSEN_ON, CONFIRMED_ON, FILES
 from lab.quality.names import ask
 
 MOST = 1000  # documents of a set
+WORDS = 5  # of a class
 PEERS = ROOT / "requirements" / "peers.txt"
 FOLDS, BINS = 5, 10
 COMPUTING = ("20ng", "arxiv24", "stackoverflow")  # sets with classes about computers
@@ -91,6 +91,17 @@ def halves(found: dict[str, Any]) -> dict[str, Any]:
     inside = {half: [one for name, one in found.items() if name in names] for half, names in ways.items()}
     return {half: {way: np.mean([one[way] for one in some], axis=0) for way in some[0]}
             for half, some in inside.items() if some}  # fmt: skip
+
+
+def class_words(texts: Any, classes: Any) -> dict[str, list[str]]:
+    """Return the five words of each class that most of its documents and fewest of the others have."""
+    counts = TermVectorizer("txx", min_df=3, stemmer=None).fit(texts)
+    held, names, found = (counts.transform(texts) > 0).astype(np.float64), counts.get_feature_names_out(), {}
+    for one in np.unique(classes):
+        inside, outside = (np.asarray(held[np.flatnonzero(some)].mean(axis=0)).ravel()
+                           for some in (classes == one, classes != one))  # fmt: skip
+        found[str(one)] = [str(names[i]) for i in np.argsort(outside - inside, kind="stable")[:WORDS]]
+    return found
 
 
 def by_words(name: str) -> dict[str, Any]:
