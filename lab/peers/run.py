@@ -23,6 +23,7 @@ from typing import Any
 
 import numpy as np
 from fits import FITS, documents
+from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 
 CHARACTERS = 1500  # of each document; the model reads 256 tokens
 PACKAGES = (
@@ -30,6 +31,7 @@ PACKAGES = (
     "tomotopy", "top2vec", "torch", "turftopic", "umap-learn",
 )  # fmt: skip
 ONE = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"), "1")
+SCORES = (normalized_mutual_info_score, adjusted_rand_score)
 Job = dict[str, Any]
 
 
@@ -58,32 +60,6 @@ def jobs(fits: list[str], names: list[str], repeats: int, most: int) -> list[Job
     ]  # fmt: skip
 
 
-def table(one: Any, other: Any) -> Any:
-    """Return how many documents two partitions have in common, group by group."""
-    a, b = (np.unique(labels, return_inverse=True)[1] for labels in (one, other))
-    return np.bincount(a * (b.max() + 1) + b, minlength=(a.max() + 1) * (b.max() + 1)).reshape(-1, b.max() + 1)
-
-
-def ari(one: Any, other: Any) -> float:
-    """Return the adjusted Rand index."""
-    counts = table(one, other).astype(float)
-    pairs, rows, columns = (float((x * (x - 1)).sum() / 2) for x in (counts, counts.sum(axis=1), counts.sum(axis=0)))
-    n = counts.sum()
-    chance, most = rows * columns / (n * (n - 1) / 2), (rows + columns) / 2
-    return 1.0 if most == chance else (pairs - chance) / (most - chance)
-
-
-def nmi(one: Any, other: Any) -> float:
-    """Return the mutual information over the mean of the entropies."""
-    share = table(one, other) / len(one)
-
-    def entropy(p: Any) -> float:
-        return float(-(p[p > 0] * np.log(p[p > 0])).sum())
-
-    a, b = entropy(share.sum(axis=1)), entropy(share.sum(axis=0))
-    return 1.0 if a + b == 0 else 2 * (a + b - entropy(share)) / (a + b)
-
-
 def judge(labels: Any, classes: Any, rows: Any) -> dict[str, Any]:
     """Return NMI and ARI with documents of no group as one group, each alone, and at the nearest centre."""
     drawn = labels > -2
@@ -95,7 +71,7 @@ def judge(labels: Any, classes: Any, rows: Any) -> dict[str, Any]:
         centres = np.array([rows[drawn][own == group].mean(axis=0) for group in groups])
         centres /= np.maximum(np.linalg.norm(centres, axis=1, keepdims=True), 1e-12)
         ways["reassigned"][out] = groups[(rows[drawn][out] @ centres.T).argmax(axis=1)]
-    scores = {way: [round(f(kinds, found), 5) for f in (nmi, ari)] for way, found in ways.items()}
+    scores = {way: [round(f(kinds, found), 5) for f in SCORES] for way, found in ways.items()}
     return {"groups": len(groups), "left out": len(out), "documents": int(drawn.sum()), **scores}
 
 
