@@ -39,8 +39,8 @@ class Typicality:
         Mean similarity of every document to every cluster, its own similarity to itself included.
     chance : float
         Mean similarity of two documents of different clusters; 0 if there is one.
-    own : array of shape (k,)
-        Mean similarity of the documents of each cluster to themselves: the largest cohesion that there can be.
+    alike : array of shape (k,)
+        Cohesion beyond chance as a share of what is possible; NaN for a single document or cluster.
 
     Examples
     --------
@@ -62,7 +62,7 @@ class Typicality:
     between: Array
     similarities: Array
     chance: float
-    own: Array
+    alike: Array
 
     def central(self, cluster: int, top: int = 3) -> list[int]:
         """Return the documents nearest to a centroid, nearest first."""
@@ -88,12 +88,6 @@ class Typicality:
     def cohesion(self, cluster: int) -> float:
         """Return the mean similarity of two different documents of a cluster."""
         return float(self.between[cluster, cluster])
-
-    @cached_property
-    def alike(self) -> Array:
-        """Cohesion beyond chance as a share of what is possible; NaN for a single document or cluster."""
-        sizes = np.bincount(self.labels[self.labels >= 0])
-        return cohesion_beyond(np.diag(self.between), self.chance, self.own, sizes)
 
     @cached_property
     def mixed(self) -> NDArray[np.bool_]:
@@ -149,10 +143,10 @@ def typicality(gram: Gram, labels: Any, counts: Any = None, similarities: Array 
     typical = np.zeros(n)
     typical[inside] = (sums[inside, own_cluster] - diagonal[inside]) / np.maximum(sizes[own_cluster] - 1.0, 1.0)
     odd = np.where(clusters >= 0, _oddness(typical, clusters, sizes, counts), 1.0)
-    chance = between_clusters(total, sizes)
+    between, chance = total / pairs, between_clusters(total, sizes)
+    alike = cohesion_beyond(np.diag(between), chance, self_similar / sizes, np.bincount(own_cluster))
     return Typicality(
-        clusters, squared[np.arange(n), nearest], second, margin, typical, odd, total / pairs, sums / sizes, chance,
-        self_similar / sizes,
+        clusters, squared[np.arange(n), nearest], second, margin, typical, odd, between, sums / sizes, chance, alike
     )  # fmt: skip
 
 

@@ -202,7 +202,7 @@ def nest(answer: Answer) -> Answer:
     """Divide and join the clusters to those of the other levels, and take the level that was asked for."""
     labels, request = answer.clustering.labels, answer.request
     if answer.before is not None:
-        return keep_levels(answer, answer.before)
+        return keep_levels(answer)
     levels = partitions(answer.gram, labels, answer.ks, request.seed, smallest=request.smallest)
     levels = {name: by_size(level, answer.inputs.weights) for name, level in levels.items()}
     wanted = request.parameters["level"]

@@ -2,16 +2,15 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..describe import Cluster, Term
-from ..text import Texts
 from .edits import OUT, Edit, State, apply_edits
-from .records import FIGURES, Documents, Layout, Level, RunEvidence
+from .records import FIGURES, Layout, Level, RunEvidence
 from .regrow import members_of_clusters, regrow
 
 Run: TypeAlias = Any  # that of run.py, which imports this module
@@ -39,20 +38,13 @@ def edited_run(run: Run, edits: Sequence[Edit]) -> Run:
     grown = regrow(state.plant, state.leaves[kept], labels, named, levels)
     return replace(
         run,
-        documents=_documents(run.documents, kept),
+        documents=run.documents if len(kept) == len(run) else run.documents.take(kept),
         evidence=replace(evidence, tree=grown.tree, leaves=grown.leaves, levels=grown.levels),
         layout=_layout(run.layout, kept, labels),
         model=_model(run.model, state, len(names)),
         edits=tuple(edits),
         original=run,
     )
-
-
-def _documents(documents: Documents, kept: NDArray[np.intp]) -> Documents:
-    if len(kept) == len(documents.ids):
-        return documents
-    columns: dict[str, Any] = {one.name: taken(getattr(documents, one.name), kept) for one in fields(documents)}
-    return Documents(**columns)
 
 
 def _evidence(
@@ -189,11 +181,6 @@ def _model(model: Mapping[str, Any], state: State, k: int) -> Mapping[str, Any]:
     labels[pairs[order] // k] = pairs[order] % k
     left = {} if (keys != OUT).all() else {"group": np.asarray(model["group"])[keys != OUT]}
     return {**model, "labels": labels, **left}
-
-
-def taken(texts: Texts | None, kept: NDArray[np.intp]) -> Texts | None:
-    """Return some of the texts of a column."""
-    return None if texts is None else Texts(texts[int(at)] for at in kept)
 
 
 def renumbered(run: Run, numbers: Sequence[int]) -> Run:

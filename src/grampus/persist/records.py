@@ -1,8 +1,8 @@
 """Records of a run: where it comes from, its documents, what was found about them, how to draw them, its history."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -243,6 +243,11 @@ class Documents:
     dates: Texts | None = None
     texts: Texts | None = None
     excerpts: Texts | None = None
+
+    def take(self, places: Any) -> Self:
+        """Return the documents at some places, in that order."""
+        held = {one.name: getattr(self, one.name) for one in fields(self)}
+        return type(self)(**{name: column and column.take(places) for name, column in held.items()})
 
     @cached_property
     def rows(self) -> dict[str, int]:

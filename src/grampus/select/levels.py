@@ -323,27 +323,25 @@ def explain_levels(verdict: str, sizes: dict[str, int], seen: Evidence | None, n
         return f"Too few documents to tell whether there are groups: {n} different, and at least {FEWEST} are needed."
     if verdict == "no groups":
         return _no_groups(seen)
-    others, middle = other_levels(sizes, "middle"), sizes["middle"]
-    more = f" ({others})" if others else ""
+    middle, more = sizes["middle"], _other_levels(sizes)
     if seen is None or middle not in seen.ks:
         return f"{middle} groups{more}."
     return f"{middle} {verdict}{more}. {_figures(seen, middle)}"
 
 
-def other_levels(sizes: dict[str, int], shown: str) -> str:
-    """Return the numbers of clusters of the levels besides the one that is shown, in words; '' if there are none.
+def _other_levels(sizes: dict[str, int]) -> str:
+    """Return the numbers of clusters of the levels besides the middle one, in words; '' if there are none.
 
     Examples
     --------
-    >>> from grampus.select.levels import other_levels
-    >>> other_levels({"coarse": 3, "middle": 9, "fine": 20, "finest": 60}, "middle")
-    '3 if coarser, 20 or 60 if finer'
+    >>> from grampus.select.levels import _other_levels
+    >>> _other_levels({"coarse": 3, "middle": 9, "fine": 20, "finest": 60})
+    ' (3 if coarser, 20 or 60 if finer)'
     """
-    if shown not in sizes:
-        return ""
-    ks, place = [str(k) for k in sizes.values()], list(sizes).index(shown)
+    ks, place = [str(k) for k in sizes.values()], list(sizes).index("middle")
     parts = {"coarser": ks[:place], "finer": ks[place + 1 :]}
-    return ", ".join(f"{' or '.join(some)} if {word}" for word, some in parts.items() if some)
+    others = ", ".join(f"{' or '.join(some)} if {word}" for word, some in parts.items() if some)
+    return f" ({others})" if others else ""
 
 
 def explain_given(chosen: Chosen, n: int) -> str:

@@ -145,7 +145,7 @@ def resolve(guide: Guide, inputs: Inputs) -> Told:
     named = _labelled(guide, find)
     names = tuple(dict.fromkeys([*(topic.name for topic in guide.topics), *sorted({name for _, name in named})]))
     known = _known(named, names, linked, find)
-    _check_labels(apart, known, names, linked, find)
+    _check_labels(apart, known, names, find)
     evidence = np.zeros((m, len(names)))
     if guide.topics and not all(topic.documents and not topic.words for topic in guide.topics):
         evidence[:, : len(guide.topics)] = evidence_of(guide.topics, inputs)
@@ -271,9 +271,7 @@ def _known(
     return topic[linked]
 
 
-def _check_labels(
-    apart: NDArray[np.intp], known: NDArray[np.intp], names: Sequence[str], linked: NDArray[np.intp], find: _Finder
-) -> None:
+def _check_labels(apart: NDArray[np.intp], known: NDArray[np.intp], names: Sequence[str], find: _Finder) -> None:
     """Refuse documents of one label that belong apart."""
     ends = known[find.group[apart]]
     wrong = np.flatnonzero((ends[:, 0] == ends[:, 1]) & (ends[:, 0] >= 0))

@@ -5,19 +5,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import chain
 
-from ...persist import Edit, Run, Update
+from ...persist import Edit, Update
 from ...text import Corpus
 
 WORDS = 5  # in a row: a sequence that only deleted documents have is a trace of them
-
-
-def texts_of_ids(run: Run, ids: set[str]) -> list[str]:
-    """Return the texts and titles of documents."""
-    documents, found = run.documents, []
-    for place, one in enumerate(documents.ids):
-        if one in ids:
-            found += [column[place] for column in (documents.texts, documents.titles) if column is not None]
-    return found
 
 
 def split_words(text: str) -> list[str]:

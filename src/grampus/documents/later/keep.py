@@ -12,7 +12,7 @@ from ...persist import Edit, Graft, Run
 from ...persist.compare import shared_documents
 from ...persist.edited import renumbered
 from ...persist.edits import refit
-from ...text import Corpus, Texts
+from ...text import Corpus
 from ..tell.naming import renamed
 from .follow import alike, same_clusters
 
@@ -92,22 +92,17 @@ def cluster_within(run: Run, cluster: int, model: Any, progress: Progress | None
     """
     if not 0 <= cluster < run.n_clusters:
         raise InputError(f"cluster must be from 0 to {run.n_clusters - 1}; got {cluster}.")
-    documents, members = run.documents, np.flatnonzero(run.evidence.labels == cluster)
+    documents = run.documents.take(np.flatnonzero(run.evidence.labels == cluster))
     if documents.texts is None:
         raise RunError("This run holds no texts, so that none of its clusters can be clustered again.")
-
-    def column(values: Texts | None) -> list[str] | None:
-        return None if values is None else [values[int(at)] for at in members]
-
-    corpus = Corpus(column(documents.texts) or (), column(documents.ids), titles=column(documents.titles))
+    corpus = Corpus(documents.texts, documents.ids, titles=documents.titles)
     inside = model.fit(corpus, progress=progress).run_.evidence
-    ids = column(documents.ids) or []
     whole = run.evidence.clusters[cluster].name
     counts = np.bincount(inside.leaves[inside.leaves >= 0], minlength=len(inside.tree))
     leaves = np.where(inside.leaves < 0, int(counts.argmax()), inside.leaves)
     grafts = tuple(
         Graft(one.parent, one.name if one.index else whole, one.order, one.height, one.gain,
-              tuple(ids[int(at)] for at in np.flatnonzero(leaves == one.index)), one.words)
+              tuple(documents.ids.take(np.flatnonzero(leaves == one.index))), one.words)
         for one in inside.tree
     )  # fmt: skip
     return run.edited(Edit("graft", (cluster,), grafts=grafts))

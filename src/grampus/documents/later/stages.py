@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
 from ..._array import Array, tiles
-from ..._check import check_matrix
+from ..._check import check_matrix, check_partition
 from ...cluster import kernel_kmeans
 from ...cluster.kmeans.centroids import Centroids
 from ...describe import describe, name_tree
@@ -112,19 +112,12 @@ class Start:
         labels[inputs.empty()] = -1
         if (labels < 0).all():
             raise InputError("an update must leave an old document in a cluster; this one deletes all of them.")
-        return cls(_packed(labels), (known & (labels < 0)) | inputs.empty())
+        return cls(check_partition(labels, m), (known & (labels < 0)) | inputs.empty())
 
     @property
     def k(self) -> int:
         """The number of clusters."""
         return int(self.labels.max()) + 1
-
-
-def _packed(labels: NDArray[np.intp]) -> NDArray[np.intp]:
-    """Return labels with the clusters that are left numbered from 0 on; −1 stays."""
-    packed, inside = labels.copy(), labels >= 0
-    packed[inside] = np.unique(labels[inside], return_inverse=True)[1]
-    return packed
 
 
 def continue_clusters(answer: Answer, before: Before, job: Job) -> Answer:
@@ -165,7 +158,7 @@ def _continued(gram: Gram, start: Start, job: Job) -> Found:
         labels, outcome = np.asarray(clustering.labels), str(clustering.outcome)
     whole = np.full(len(gram), -1, dtype=np.intp)
     whole[inside] = labels
-    return Found(_packed(whole), outcome, job.polish)
+    return Found(check_partition(whole, len(whole)), outcome, job.polish)
 
 
 def _anew(answer: Answer, start: Start, job: Job) -> tuple[Found, list[str]]:
@@ -182,10 +175,10 @@ def _anew(answer: Answer, start: Start, job: Job) -> tuple[Found, list[str]]:
     rows, columns = linear_sum_assignment(alike(shared), maximize=True)
     number = np.arange(start.k, start.k + len(shared) + 1)
     number[rows], number[-1] = columns, -1
-    return replace(clustering, labels=_packed(number[labels])), notes
+    return replace(clustering, labels=check_partition(number[labels], len(labels))), notes
 
 
-def keep_levels(answer: Answer, before: Before) -> Answer:
+def keep_levels(answer: Answer) -> Answer:
     """Return the levels around the clusters, which keep their numbers."""
     labels, level, request = answer.clustering.labels, answer.level, answer.request
     ks = {**answer.ks, level: int(labels.max()) + 1}

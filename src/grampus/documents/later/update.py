@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from ..._progress import Progress
 from ...errors import InputError, RunError
 from ...kernels import parse_kernel
-from ...persist import Run
+from ...persist import Documents, Run
 from ...persist.edits import refit
 from ...persist.upgrade import gone_note
 from ...text import Corpus, Texts
@@ -34,7 +34,7 @@ from ..pipeline import STAGES, advance, cluster
 from ..tell.build_run import build_run
 from ..tell.naming import renamed
 from .follow import entry, followed
-from .forget import forgotten, split_words, texts_of_ids, without, words_of_corpus
+from .forget import forgotten, split_words, without, words_of_corpus
 from .stages import keeps_terms
 
 
@@ -89,11 +89,13 @@ def update_run(run: Run, documents: Any = None, *, delete: Iterable[str] = (), p
     made = build_run(answer)
     became = followed(old, made.evidence.labels, came_from)
     kept = {new: old.evidence.clusters[before].name for before, new in became.items()}
-    lost = texts_of_ids(old, gone) if gone else []
+    lost: list[str] = []
     if gone:
+        left = old.documents.take([place for place, one in enumerate(old.documents.ids) if one in gone])
+        lost = [*(left.texts or ()), *(left.titles or ())]
         words = words_of_corpus(corpus)
         kept = {new: name for new, name in kept.items() if set(split_words(name)) <= words}
-        forget_texts([*lost, *_openings_of_ids(old, gone)])
+        forget_texts([*lost, *_openings(old, left)])
     made = renamed(made, kept, [])
     now = entry(old, made, answer, came_from, len(gone & set(old.documents.ids)), became)
     history = tuple(forgotten(one, kept) if gone else one for one in old.history)
@@ -124,13 +126,9 @@ def _answered(old: Run, corpus: Corpus, came_from: NDArray[np.intp], forgets: bo
     return advance(answer, STAGES[len(clustered) :])
 
 
-def _openings_of_ids(run: Run, ids: set[str]) -> list[str]:
+def _openings(run: Run, documents: Documents) -> list[str]:
     """Return what of documents an encoder may have read."""
-    documents = run.documents
-    places = np.array([place for place, one in enumerate(documents.ids) if one in ids], dtype=np.intp)
-    assert documents.texts is not None
-    titles = None if documents.titles is None else documents.titles.take(places)
-    corpus = Corpus(documents.texts.take(places), titles=titles)
+    corpus = Corpus(documents.texts or (), titles=documents.titles)
     with restoring():
         used = {maker.cleaning for maker in saved_makers(run.model).values() if isinstance(maker, MeaningInput)}
     return [one for cleaning in {None, Cleaning(), *used} for one in openings(corpus, cleaning)]
