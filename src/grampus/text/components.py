@@ -12,7 +12,7 @@ from sklearn.preprocessing import normalize
 from .._array import Array
 from ..errors import InputError
 from .inputs import register_maker
-from .terms.persist import pack_vectorizer, plain_parameters, unpack_vectorizer
+from .terms.persist import unpack_vectorizer
 from .terms.vectorizer import TermVectorizer
 
 _GRID = 2.0**-24  # numbers are multiples of it, so that sums over documents are exact
@@ -20,7 +20,7 @@ _NOTHING = 1e-10  # a shorter row, of rows of length 1, is rounding
 
 
 @register_maker
-class ComponentsInput:
+class ComponentsInput:  # type: ignore[type-var]  # no new input is made by it
     """Make the input ``components`` of a corpus: what ``cosine|principal(r)|normalise`` makes of its terms.
 
     Parameters
@@ -31,14 +31,9 @@ class ComponentsInput:
     """
 
     kind: ClassVar[str] = "components"
-    word_weight: float = 0.0
 
     def __init__(self, vectorizer: TermVectorizer, directions: Array) -> None:
         self.vectorizer, self.directions = vectorizer, directions
-
-    def fit_transform(self, raw_documents: Any) -> Array:
-        """Return the rows of texts; nothing is learned."""
-        return self.transform(raw_documents)
 
     def transform(self, raw_documents: Any) -> Array:
         """Return the rows of texts."""
@@ -49,21 +44,9 @@ class ComponentsInput:
         scale = np.divide(1.0, lengths, out=np.zeros(len(lengths)), where=lengths > _NOTHING)
         return _snapped(features * scale[:, None])
 
-    def record(self) -> dict[str, Any]:
-        """Return what the input is, for the run."""
-        return {"name": "components", "kind": "components", "rank": int(self.directions.shape[1])}
-
-    def remarks(self) -> list[str]:
-        """Return no notes."""
-        return []
-
-    def pack(self) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Return the vectorizer's parameters, and what it and the components learned."""
-        return plain_parameters(self.vectorizer), {**pack_vectorizer(self.vectorizer), "directions": self.directions}
-
     @classmethod
     def unpack(cls, parameters: dict[str, Any], learned: dict[str, Any]) -> Self:
-        """Return the maker of what ``pack`` returned."""
+        """Return the maker of what version 0.2 stored."""
         given = dict(learned)
         directions = given.pop("directions")
         vectorizer = unpack_vectorizer(parameters, given)

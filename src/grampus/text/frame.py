@@ -89,7 +89,9 @@ def from_frame(
     names = _names(frame, *kind)
     log = Log()
     source = Source(f"the {type(frame).__name__}", options=options or ReadOptions(), log=log)
-    wanted = {name.casefold() for name in (*asked.named(), *_guessed(frame, asked, source), "id", *TITLES, *DATES)}
+    guess = None if asked.text else text_column(frame)
+    texts = asked.text or (names if guess is None else [guess])  # where there is none, a message will name them all
+    wanted = {name.casefold() for name in (*asked.named(), *texts, "id", *TITLES, *DATES)}
     wanted.update(name.casefold() for name in source.options.numbers)
     read = [at for at, name in enumerate(names) if name.casefold() in wanted]
     columns = [_values(_column(frame, at, *kind), kind[0]) for at in read]
@@ -119,13 +121,10 @@ def text_column(frame: Any) -> str | None:
     >>> text_column(pandas.DataFrame({"x": [0.1, 0.2]})) is None
     True
     """
-    if _known(frame)[1]:
-        return "text"
     table = _sample(frame, *_known(frame))
     if table is None:
-        return None
-    found, _ = find_columns(table, Columns(), Source("the frame"))
-    return found.text[0]
+        return "text" if _known(frame)[1] else None
+    return find_columns(table, Columns(), Source(f"the {type(frame).__name__}"))[0].text[0]
 
 
 def column_names(frame: Any) -> list[str]:
@@ -143,16 +142,6 @@ def _known(frame: Any) -> tuple[str, bool]:
     kind = _kind(frame)
     assert kind is not None
     return kind
-
-
-def _guessed(frame: Any, asked: Columns, source: Source) -> tuple[str, ...]:
-    """Return the columns that may be the text, where none was named."""
-    if asked.text:
-        return ()
-    table = _sample(frame, *_known(frame))
-    if table is None:  # a message will name them all
-        return tuple(column_names(frame))
-    return find_columns(table, Columns(), Source(source.name))[0].text
 
 
 def _sample(frame: Any, library: str, single: bool) -> Table | None:

@@ -104,11 +104,6 @@ class Inputs:
             return self.features
         return self.features.get("terms", next(iter(self.features.values())))
 
-    def texts(self) -> list[str] | None:
-        """Return the distinct documents as the texts that are counted, or None if they are not texts."""
-        texts = self.corpus.texts if self.prepared is None else self.prepared.texts
-        return [texts[int(i)] for i in self.first] if self.has_texts else None
-
     def languages(self) -> dict[str, int]:
         """Return how many documents are in each language; nothing if that was not looked for."""
         return {} if self.prepared is None else self.prepared.counts()

@@ -37,11 +37,6 @@ class Substrings:
     def __iter__(self) -> Iterator[str | bytes]:
         return self.index.text.each(np.arange(len(self)) if self.rows is None else self.rows)
 
-    @property
-    def shape(self) -> tuple[int, int]:
-        """Documents and features."""
-        return len(self), self.index.features.shape[1]
-
     def take(self, index: NDArray[np.intp]) -> Substrings:
         """Return some of the documents; new strings are still matched with the whole index."""
         return Substrings(self.index, index if self.rows is None else self.rows[index])

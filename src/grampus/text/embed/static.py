@@ -68,11 +68,6 @@ class StaticTable:
         """Number of dimensions."""
         return int(self.matrix.shape[1])
 
-    @property
-    def size(self) -> int:
-        """Number of tokens."""
-        return int(self.tokenizer.get_vocab_size())
-
     def rows_of(self, words: Sequence[str]) -> tuple[NDArray[np.bool_], Rows]:
         """Return which texts have a token with a vector, and the mean vectors of these."""
         found = self.tokenizer.encode_batch([word.encode("utf-8", "replace").decode() for word in words],
