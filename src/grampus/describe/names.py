@@ -355,7 +355,7 @@ def _ranked(words: list[Candidate], phrases: list[Candidate], sample: Sample | N
             longest = max(around, key=lambda one: (one.times, one.text))
             raised[longest.text] = longest._replace(score=max(raised[longest.text].score, word.score))
         else:
-            share = sample.documents(word.stems[0], group) / total
+            share = len(sample.documents(word.stems[0], group)) / total
             forms = sample.other_forms(word.text, word.stems[0], group) if len(free) < VARIED else []
             free += [word._replace(share=share, text=form) for form in (word.text, *forms)]
     some = [*free, *raised.values()]

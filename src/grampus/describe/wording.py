@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial, reduce
+from itertools import compress
 from typing import Any
 
 import numpy as np
@@ -230,12 +231,33 @@ class Sample:
         return numbers, np.array([numbers.setdefault(stem, len(numbers)) for stem in self.stems], dtype=np.intp)
 
     @cached_property
+    def _lowered(self) -> tuple[dict[str, int], Integers]:
+        """The number of every word in lower case, and that of every place."""
+        numbers: dict[str, int] = {}
+        each = [numbers.setdefault(word.lower(), len(numbers)) for word in self.reading.words]
+        return numbers, np.array(each, dtype=np.intp)[self.reading.word]
+
+    @cached_property
+    def _stem(self) -> Integers:
+        """The number of the stem at every place."""
+        return self._number[1][self.reading.word]
+
+    @cached_property
     def _places(self) -> tuple[Integers, Integers]:
-        return _inverted(self._number[1][self.reading.word], len(self._number[0]))
+        return _inverted(self._stem, len(self._number[0]))
 
     @cached_property
     def _hidden(self) -> tuple[Integers, Integers]:
         return _inverted(self._number[1][self.reading.hidden_word], len(self._number[0]))
+
+    @cached_property
+    def _owners(self) -> tuple[Integers, Integers]:
+        """The group of every place, and of every hidden one."""
+        return self.owner[self.reading.text], self.owner[self.reading.hidden_text]
+
+    @cached_property
+    def _asked(self) -> dict[tuple[str, bytes], Integers]:
+        return {}
 
     @cached_property
     def _able(self) -> NDArray[np.bool_]:
@@ -243,14 +265,17 @@ class Sample:
         return np.array([is_word(word, stops) for word in self.reading.words], dtype=bool)[self.reading.word]
 
     def places(self, stem: str, group: NDArray[np.bool_]) -> Integers:
-        """Return where a stem was read in a union of groups."""
-        number = self._number[0].get(stem)
-        places = np.empty(0, np.intp) if number is None else _slice(*self._places, number)
-        return places[group[self.owner[self.reading.text[places]]]]
+        """Return where a stem was read in a union of groups, in order."""
+        key = stem, group.tobytes()
+        if key not in self._asked:  # every candidate is looked at from several sides
+            number = self._number[0].get(stem)
+            places = np.empty(0, np.intp) if number is None else _slice(*self._places, number)
+            self._asked[key] = places[group[self._owners[0][places]]]
+        return self._asked[key]
 
-    def documents(self, stem: str, group: NDArray[np.bool_]) -> int:
-        """Return in how many of the texts that were read of a union of groups a stem occurs."""
-        return len(np.unique(self.reading.text[self.places(stem, group)]))
+    def documents(self, stem: str, group: NDArray[np.bool_]) -> Integers:
+        """Return the texts with a stem, of those that were read of a union of groups."""
+        return np.flatnonzero(np.bincount(self.reading.text[self.places(stem, group)]))
 
     def written(self, stem: str, group: NDArray[np.bool_]) -> str:
         """Return the usual form of a stem in a union of groups, in its usual case; '' if it is not a word there.
@@ -258,38 +283,35 @@ class Sample:
         The case is that inside sentences where there is any. A stem that is read more often in headers, addresses and
         data than in sentences is no word.
         """
-        reading = self.reading
         places = self.places(stem, group)
         number = self._number[0].get(stem)
         hidden = np.empty(0, np.intp) if number is None else _slice(*self._hidden, number)
-        if np.count_nonzero(group[self.owner[reading.hidden_text[hidden]]]) >= len(places):
+        if np.count_nonzero(group[self._owners[1][hidden]]) >= len(places):
             return ""
         return self.spelled(places, 1)
 
     def other_forms(self, usual: str, stem: str, group: NDArray[np.bool_]) -> list[str]:
         """Return further forms of a stem that are at least a quarter as frequent in a union of groups as the usual."""
-        reading, places = self.reading, self.places(stem, group)
-        number, count = np.unique(reading.word[places], return_counts=True)
-        forms = {int(at): reading.words[at].lower() for at in number}
-        cases = Counter[str]()
-        for word, often in zip(forms.values(), count.tolist(), strict=True):
-            cases[word] += often
-        least, usual = OFTEN * cases[usual.lower()], usual.lower()
-        found = sorted(form for form, often in cases.items() if often >= least and form != usual)
-        written = {form: [at for at, lowered in forms.items() if lowered == form] for form in found}
-        return [self.spelled(places[np.isin(reading.word[places], written[form])], 1) for form in found]
+        reading, places, (numbers, lowered) = self.reading, self.places(stem, group), self._lowered
+        form, own = lowered[places], numbers.get(usual.lower(), -1)
+        number, count = np.unique(form, return_counts=True)
+        least = OFTEN * int(count[number == own].sum())
+        other = [places[form == one] for one in number[(count >= least) & (number != own)].tolist()]
+        other.sort(key=lambda some: reading.words[reading.word[some[0]]].lower())
+        return [self.spelled(some, 1) for some in other]
 
     def spelled(self, places: Integers, length: int) -> str:
         """Return the usual spelling of a word or phrase from the places where it begins; that in sentences if any."""
         reading = self.reading
-        numbers = reading.word[places[:, None] + np.arange(length)].tolist()
-        forms = [" ".join(reading.words[number] for number in one) for one in numbers]
-        usual = most(Counter(form.lower() for form in forms))
-        inside = [form for form, within in zip(forms, reading.inside[places].tolist(), strict=True) if within]
-        for some in (inside, forms):
-            if cased := most(Counter(form for form in some if form.lower() == usual)):
-                return cased
-        return usual
+        numbers = list(zip(*(reading.word[places + step].tolist() for step in range(length)), strict=True))
+        counted = (Counter(numbers), Counter(compress(numbers, reading.inside[places].tolist())))
+        forms, inside = ({" ".join(reading.words[at] for at in one): n for one, n in some.items()} for some in counted)
+        lowered = Counter[str]()
+        for form, often in forms.items():
+            lowered[form.lower()] += often
+        usual = most(lowered)
+        cased = ({form: n for form, n in some.items() if form.lower() == usual} for some in (inside, forms))
+        return next(filter(None, map(most, cased)), usual)
 
     @cached_property
     def phrases(self) -> Phrases:
@@ -344,12 +366,17 @@ class Sample:
 
     def _adjacent(self, one: str, other: str, group: NDArray[np.bool_]) -> bool:
         """Return whether two stems are neighbours in most of the texts that were read."""
-        text, joined = self.reading.text, self.reading.joined
-        a, b = self.places(one, group), self.places(other, group)
-        both = np.intersect1d(text[a], text[b])
-        after, before = np.intersect1d(a + 1, b), np.intersect1d(b + 1, a)
-        next_to = np.concatenate([after[joined[after]], before[joined[before]]])
-        return 2 * len(np.unique(text[next_to])) > len(both)
+        next_to = np.concatenate([self._followed(one, other, group), self._followed(other, one, group)])
+        if not len(next_to):
+            return False
+        both = np.intersect1d(self.documents(one, group), self.documents(other, group), assume_unique=True)
+        return 2 * len(np.unique(self.reading.text[next_to])) > len(both)
+
+    def _followed(self, one: str, other: str, group: NDArray[np.bool_]) -> Integers:
+        """Return where a stem follows another in the same phrase."""
+        after = self.places(one, group) + 1
+        after = after[after < len(self._stem)]
+        return after[(self._stem[after] == self._number[0].get(other, -1)) & self.reading.joined[after]]
 
     def _together(self, one: str, other: str, group: NDArray[np.bool_]) -> bool:
         """Return whether two words are neighbours, whatever stands between them, in most documents of a group."""
@@ -379,12 +406,11 @@ class Sample:
 
     def leads(self, text: str, stem: str, group: NDArray[np.bool_]) -> float:
         """Return how often the last word of a text is followed by another of the same phrase, as adjectives are."""
-        reading, places, last = self.reading, self.places(stem, group), text.lower().rpartition(" ")[2]
-        own = [word for word in np.unique(reading.word[places]).tolist() if reading.words[word].lower() == last]
-        places = places[np.isin(reading.word[places], own)]
-        after = np.minimum(places + 1, len(reading.word) - 1)
-        follows = reading.joined[after] & self._able[after] & (after > places)
-        return float(follows.mean()) if len(places) else 0.0
+        places, (numbers, lowered) = self.places(stem, group), self._lowered
+        places = places[lowered[places] == numbers.get(text.lower().rpartition(" ")[2], -1)]
+        after = np.minimum(places + 1, len(lowered) - 1)
+        follows = self.reading.joined[after] & self._able[after] & (after > places)
+        return np.count_nonzero(follows) / len(places) if len(places) else 0.0
 
     def is_foreign(self, stems: Sequence[str], group: NDArray[np.bool_]) -> bool:
         """Return whether a stem is mainly in other languages than the most frequent one of a union of groups."""
@@ -394,7 +420,7 @@ class Sample:
         inside = spoken[group[self.owner]]
         main = int(np.bincount(inside).argmax())
         least = 0.5 * float((inside == main).mean())
-        at = [spoken[np.unique(self.reading.text[self.places(stem, group)])] for stem in stems]
+        at = [spoken[self.documents(stem, group)] for stem in stems]
         return any(len(some) and float((some == main).mean()) < least for some in at)
 
     def is_person(self, text: str) -> bool:
