@@ -322,18 +322,6 @@ def test_sizes_may_differ_where_halves_agree_more_on_them() -> None:
     assert seen.mean[0] > 0.7  # on Ward's clusters, halves agree by 0.42
 
 
-def test_method_starts_where_it_is_told() -> None:
-    x, truth = blobs((60, 60, 60, 60))
-    pairs = np.array([[0, 0, 1, 1], [0, 1, 0, 1]])[:, truth]  # two ways of joining four groups by twos
-    found = [
-        ConsensusMethod().cluster(LinearGram(x), Job(2, np.ones(240), starts=one[None], seeds=10)) for one in pairs
-    ]
-    for one, start in zip(found, pairs, strict=True):
-        assert same(one.labels, start)
-        assert one.confidence is not None
-        assert one.confidence.min() == 1.0
-
-
 TEXTS = [f"{word} {word}s number{i % 5}" for i, word in enumerate(("whale", "bird", "stone") * 12)]
 
 

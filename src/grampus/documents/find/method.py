@@ -31,10 +31,6 @@ class Job:
         Seed of all random steps.
     progress : callable, optional
         Called as ``progress("clustering", done, total)``, in starts.
-    starts : array of shape (s, n), optional
-        Partitions to start from, for methods that have starts.
-    seeds : int
-        The number of documents that a cluster of the starts is known from, the median.
     """
 
     k: int
@@ -43,8 +39,6 @@ class Job:
     polish: bool = True
     seed: int = 0
     progress: Progress | None = None
-    starts: NDArray[np.int32] | None = None
-    seeds: int = 0
 
 
 @dataclass(frozen=True)

@@ -35,7 +35,6 @@ from .linked import linked_clusters
 from .method import Found, Job, Method, step_name
 
 CUTS = 200  # clusters: a cut into more takes as many eigenvectors, which costs more than all the rest
-SEEDS = 10  # documents a cluster that make a start better than a consensus without it
 STARTS = ("auto", "spectral", "random", "k-means++", "pddp")
 
 
@@ -78,9 +77,7 @@ class KernelKMeansMethod(Method):
             )
 
     def cluster(self, gram: Gram, job: Job) -> Found:
-        """Run kernel k-means from the initial partitions of ``init``, or those of the job."""
-        if job.starts is not None:
-            return self._run(gram, job, job.starts, len(job.starts))
+        """Run kernel k-means from the initial partitions of ``init``."""
         if self.init not in ("auto", "spectral"):
             return self._run(gram, job, self.init, job.n_init)
         graph = neighbours_of(gram, job.weights) if job.k > 1 else None
@@ -192,8 +189,6 @@ class ConsensusMethod(Method):
             return _starts(gram, job)
         options: dict[str, Any] = {"sample_weight": job.weights, "random_state": job.seed}
         views = _views(gram, {*self.ranks, *(rank for rank, _ in self.graphs)})
-        if job.starts is not None and job.seeds >= SEEDS:
-            return self._from_starts(gram, views, job, options)
         partitions, cuts = self._look(views, job, self.n_init, options)
         main = gram.split_shift()[0]._main_part()
         if main is not None:
@@ -216,17 +211,6 @@ class ConsensusMethod(Method):
         labels = _completed(gram, labels, job.weights)
         found = replace(found, labels=labels, confidence=confidence(given, labels, sample_weight=job.weights))
         return Found(labels, str(outcome), result=found, confidence=found.confidence)
-
-    def _from_starts(self, gram: Gram, views: dict[int, Gram], job: Job, options: dict[str, Any]) -> Found:
-        """Return kernel k-means from given starts; the views from the same starts say how sure each document is."""
-        found = KernelKMeansMethod("random").cluster(gram, job)
-        with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", FEWER, UserWarning)
-            ranked = list({id(views[rank]): views[rank] for rank in self.ranks}.values())
-            own: dict[str, Any] = {"init": job.starts, "n_init": len(job.starts)} if job.starts is not None else {}
-            partitions = [kernel_kmeans(view, job.k, **own, **options).runs.labels for view in ranked]
-        sure = confidence(np.concatenate(partitions), found.labels, sample_weight=job.weights)
-        return replace(found, polished=False, confidence=sure)
 
     def _look(
         self, views: dict[int, Gram], job: Job, n_init: int, options: dict[str, Any]
