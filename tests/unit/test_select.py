@@ -587,7 +587,7 @@ def test_checkpoint_is_used_again(tmp_path, monkeypatch):
     choose = importlib.import_module("grampus.select.job")
     folder = tmp_path / "kept"
     first = choose_k(clouds(), checkpoint=folder, **QUICK)
-    monkeypatch.setattr(choose, "score_batch", lambda *_: pytest.fail("nothing is left to do"))
+    monkeypatch.setattr(choose.ScoringJob, "_batch", lambda *_: pytest.fail("nothing is left to do"))
     again = choose_k(clouds(), checkpoint=folder, **{**QUICK, "random_state": None})
     np.testing.assert_array_equal(first.scores, again.scores)
     assert first.null.p_value == again.null.p_value

@@ -201,7 +201,15 @@ class ScoringJob:
                 yield from ((k, part) for part in parallel(calls))
 
     def _batch(self, k: int, numbers: Sequence[int], threads: int) -> Scores:
-        return score_batch(self.splitter, self.scheme, k, numbers, threads)
+        """Cluster the halves of some splits and score their predictions of each other."""
+        counts = tables(*self.splitter.halves(k, numbers, threads).crossed(), k)
+        values, degenerate = self.scheme.score(counts)
+        scores, chance, error, n = values, 0.0, 0.0, len(self.splitter.batch.gram)
+        if self.scheme.corrected:
+            both = np.array([chance_strength(size, k) for size in (n // 2, n - n // 2)])
+            scores, (chance, error) = corrected(values, np.tile(both[:, 0], len(numbers))), both.mean(axis=0).tolist()
+        each, strength = (some.reshape(-1, 2).mean(axis=1) for some in (scores, values))
+        return Scores(each, strength, chance, error, int(degenerate.sum()))
 
     def _batches(self, k: int, workers: int) -> list[range]:
         """Cut the splits into batches that fit into memory, at least one for each worker."""
@@ -224,22 +232,6 @@ class ScoringJob:
         """Return the prototypes with the documents' numbers as they were given."""
         found, order = self.reduction, self.documents.order
         return None if found is None else replace(found, seeds=order[found.seeds], members=order[found.members])
-
-
-def score_batch(splitter: Splitter, scheme: Scheme, k: int, numbers: Sequence[int], threads: int) -> Scores:
-    """Cluster the halves of some splits and score their predictions of each other."""
-    counts = tables(*splitter.halves(k, numbers, threads).crossed(), k)
-    values, degenerate = scheme.score(counts)
-    n = len(splitter.batch.gram)
-    chances = [chance_strength(size, k) for size in (n // 2, n - n // 2)] if scheme.corrected else []
-    scores = values if not chances else corrected(values, np.tile([chance.mean for chance in chances], len(numbers)))
-    return Scores(
-        scores.reshape(-1, 2).mean(axis=1),
-        values.reshape(-1, 2).mean(axis=1),
-        float(np.mean([chance.mean for chance in chances])) if chances else 0.0,
-        float(np.mean([chance.error for chance in chances])) if chances else 0.0,
-        int(degenerate.sum()),
-    )
 
 
 def _joined(parts: Sequence[Scores]) -> Scores:
