@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from grampus._native.dense import DenseNeighbours, RoundedRows
 from grampus._native.words import KnownWords, WordIndex, WordNumbers, _letters
 from grampus.errors import InputError
-from grampus.report.words import word_index, words_of
+from grampus.report.words import word_index
 from grampus.text import Terms
 from grampus.text.languages.detect import detect_language, detect_languages
 from tests.reference import naive_words
@@ -45,7 +45,6 @@ def test_the_index_is_that_of_the_twin(texts, titles):
     n = min(len(texts), len(titles))
     both = [f"{title} {text}" for title, text in zip(titles[:n], texts[:n], strict=True)]
     assert word_index([titles[:n], texts[:n]]) == naive_words.index(both)
-    assert all(words_of(text) == naive_words.words_of(text) for text in texts)
 
 
 def test_the_index_of_many_documents_and_long_words():

@@ -22,9 +22,10 @@ from grampus.report.island import island, json_text
 from grampus.report.page import UNKNOWN_DAY, days_of, page_of
 from grampus.report.places import places_of
 from grampus.report.verdict import first_notes, verdict
-from grampus.report.words import word_index, words_of
+from grampus.report.words import word_index
 from grampus.text import Texts
 from tests.pages import example_run
+from tests.reference import naive_words
 from tests.runs import changed, small_run
 
 
@@ -146,7 +147,7 @@ def test_the_index_holds_every_word_of_every_document():
     found = words_in(word_index([texts]))
     expected = {}
     for place, text in enumerate(texts):
-        for word in dict.fromkeys(words_of(text)):
+        for word in dict.fromkeys(naive_words.words_of(text)):
             expected.setdefault(word, []).append(place)
     assert found == expected
     assert {"größe", "full", "width", "snake", "case", "日本語", "x" + "y" * 63} < set(found)

@@ -7,7 +7,6 @@ written in groups of seven bits, low ones first, the last without the eighth bit
 """
 
 import base64
-import re
 import unicodedata
 import zlib
 from collections.abc import Iterable, Sequence
@@ -19,21 +18,6 @@ from .._native.words import WordIndex
 from ..text import Texts
 
 CHUNK = 4096  # documents that are read at a time
-_WORD = re.compile(r"([^\W_]{1,64})[^\W_]*")
-
-
-def words_of(text: str) -> list[str]:
-    """Return the words of a text, as the search of the page sees them.
-
-    Examples
-    --------
-    >>> from grampus.report.words import words_of
-    >>> words_of("Whale-song, 2 WHALES_x")
-    ['whale', 'song', '2', 'whales', 'x']
-    """
-    plain = text if text.isascii() else unicodedata.normalize("NFKC", text)
-    found: list[str] = _WORD.findall(plain.lower())
-    return found
 
 
 def _part(column: Texts, start: int, end: int) -> tuple[memoryview, NDArray[np.int64]]:
