@@ -3,6 +3,7 @@
 import contextlib
 import errno
 import glob
+import json
 import os
 import shutil
 import stat
@@ -10,9 +11,10 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from ._config import format_size
+from .errors import InputError
 
 if sys.platform == "win32":
     import msvcrt
@@ -66,6 +68,16 @@ def open_regular(path: str | os.PathLike[str], limit: int | None = None) -> IO[b
         return os.fdopen(descriptor, "rb")
     os.close(descriptor)
     raise problem
+
+
+def read_json(path: Path, limit: int, what: str) -> Any:
+    """Return the content of a JSON file of at most so many bytes; `what` it is to hold is named in the error."""
+    try:
+        with open_regular(path, limit) as stream:
+            return json.loads(stream.read().decode("utf-8-sig"))
+    except (OSError, ValueError, RecursionError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not JSON"
+        raise InputError(f"{path} cannot be read as {what}: {reason}.") from None
 
 
 def temporary(path: Path) -> Path:

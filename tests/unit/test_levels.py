@@ -619,11 +619,11 @@ def test_the_number_of_groups_gets_no_tick_where_one_is_mixed():
 
 
 def test_a_cluster_that_stays_empty_leaves_no_hole():
-    from grampus.documents.find.levels import partitions
+    from grampus.select.nested import nested
 
     x = np.repeat(np.eye(4), 6, axis=0)
     labels = np.repeat([0, 1, 3, 4], 6)  # nothing in 2
-    found = partitions(LinearGram(x), labels, {"coarse": 2, "middle": 5}, 0)
+    found = nested(LinearGram(x), labels, {"coarse": 2, "middle": 5}, 0)
     assert len(np.unique(found["coarse"])) == 2
 
 

@@ -23,13 +23,13 @@ from ..describe.wording import FEWEST_READ, MOST_READ, READ_IN_ALL
 from ..persist import Layout
 from ..persist.run import EXCERPT
 from ..select.evidence import COMPARED, DOCUMENTS, DRAWS
-from ..select.nested import by_size
+from ..select.nested import by_size, nested
 from ..text.meaning.encoder import DIMENSIONS
 from ..text.spool import Spool
 from .answer import Answer
 from .cost import PredictedCost, check_cost, predict_request
 from .find.guided import run_method
-from .find.levels import DEALT, around, check_groups, compared_texts, neighbours, partitions
+from .find.levels import DEALT, around, check_groups, compared_texts, neighbours
 from .find.method import Job
 from .find.outliers import REFERENCES, find_outliers
 from .find.predict import Predictor
@@ -203,7 +203,8 @@ def nest(answer: Answer) -> Answer:
     labels, request = answer.clustering.labels, answer.request
     if answer.before is not None:
         return keep_levels(answer)
-    levels = partitions(answer.gram, labels, answer.ks, request.seed, smallest=request.smallest)
+    base = answer.gram.split_shift()[0]
+    levels = nested(base, labels, answer.ks, request.seed, smallest=request.smallest)
     levels = {name: by_size(level, answer.inputs.weights) for name, level in levels.items()}
     wanted = request.parameters["level"]
     level = wanted if wanted in levels else "middle"

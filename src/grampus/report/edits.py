@@ -1,11 +1,10 @@
 """Edits that a reader made in a page and downloaded as a JSON file."""
 
-import json
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from .._files import open_regular
+from .._files import read_json
 from ..errors import InputError, RunError
 from ..persist import Edit, Run
 from ..persist.edits import ACTIONS, check_name, digest
@@ -48,14 +47,7 @@ def read_edits(path: str | PathLike[str], run: Run) -> tuple[Edit, ...]:
     ...     run.edited(*read_edits(file, run)).evidence.clusters[0].name
     'Animals'
     """
-    file = Path(path)
-    try:
-        with open_regular(file, LARGEST_FILE) as stream:
-            given = json.loads(stream.read().decode("utf-8"))
-    except (OSError, ValueError, RecursionError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is not JSON"
-        raise InputError(f"{file} cannot be read as edits: {reason}.") from None
-    return edits_of(given, run, str(file))
+    return edits_of(read_json(Path(path), LARGEST_FILE, "edits"), run, str(path))
 
 
 def edits_of(content: Any, run: Run, what: str = "edits") -> tuple[Edit, ...]:

@@ -29,7 +29,6 @@ from ...select.levels import (
     explain_levels,
     find_levels,
 )
-from ...select.nested import SMALLEST, nested
 from ...select.splits import keyed_generator
 from ...select.ungrouped import deal_words, ungrouped
 from ...text import Corpus
@@ -176,13 +175,6 @@ def check_level(level: Any, n_clusters: Any) -> None:
     known = sizes_of_levels(n_clusters) or LEVELS
     if level not in known:
         raise InputError(f"level must be one of {', '.join(map(repr, known))}; got {level!r}.")
-
-
-def partitions(
-    gram: Gram, labels: NDArray[np.intp], ks: dict[str, int], seed: int, at: str = "middle", smallest: int = SMALLEST
-) -> Partitions:
-    """Return the partitions of the levels around one of them, which is `labels`, from coarse to fine."""
-    return nested(gram.split_shift()[0], labels, ks, seed, at, smallest)
 
 
 def neighbours(levels: Partitions, answer: str) -> dict[str, list[Any]]:

@@ -20,11 +20,11 @@ from ...gram import Gram
 from ...gram.graph import nearest
 from ...kernels import parse_kernel
 from ...persist import Run
+from ...select.nested import nested
 from ...text import Corpus
 from ...text.terms.persist import unpack_vectorizer
 from ..answer import NOT_YET, Answer, Before
 from ..find.guided import run_method
-from ..find.levels import partitions
 from ..find.method import Found, Job
 from ..find.predict import named_input, restoring, saved_makers, saved_rows, stacked, under
 from ..given.extra_inputs import read_inputs
@@ -181,8 +181,9 @@ def _anew(answer: Answer, start: Start, job: Job) -> tuple[Found, list[str]]:
 def keep_levels(answer: Answer) -> Answer:
     """Return the levels around the clusters, which keep their numbers."""
     labels, level, request = answer.clustering.labels, answer.level, answer.request
-    ks = {**answer.ks, level: int(labels.max()) + 1}
-    return replace(answer, ks=ks, levels=partitions(answer.gram, labels, ks, request.seed, level, request.smallest))
+    ks, base = {**answer.ks, level: int(labels.max()) + 1}, answer.gram.split_shift()[0]
+    levels = nested(base, labels, ks, request.seed, level, request.smallest)
+    return replace(answer, ks=ks, levels=levels)
 
 
 def keep_names(answer: Answer, before: Before) -> Answer:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..._files import open_regular
+from ..._files import read_json
 from ...describe import Known, ask_names
 from ...describe.namer import LONGEST_TEXT, TYPICAL, Namer, wrong_name
 from ...errors import InputError
@@ -192,12 +192,7 @@ def write_names(run: Run, path: str | PathLike[str]) -> None:
 def read_names(path: str | PathLike[str]) -> dict[str, list[str]]:
     """Read a file of names: a JSON object from names to lists of ids."""
     file = Path(path)
-    try:
-        with open_regular(file, LARGEST_FILE) as stream:
-            given: Any = json.loads(stream.read().decode("utf-8-sig"))
-    except (OSError, ValueError, RecursionError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is not JSON"
-        raise InputError(f"{file} cannot be read as names of clusters: {reason}.") from None
+    given = read_json(file, LARGEST_FILE, "names of clusters")
     if not isinstance(given, dict) or not all(_is_list_of_ids(value) for value in given.values()):
         such = '{"Whales": ["12", "40"]}'
         raise InputError(f"{file} must be a JSON object from names to lists of ids, such as {such}.")
