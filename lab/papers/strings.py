@@ -211,14 +211,8 @@ def in_r(matrix: NDArray[np.float64] | None = None) -> Labels:
         if matrix is not None:
             np.savetxt(place / "matrix.txt", matrix, fmt="%.17g")
         (place / "texts.txt").write_text("\n".join(data.strings().x) + "\n", encoding="utf-8")
-        words = [
-            program("Rscript", "Debian: r-base-core, r-cran-tm"),
-            "--vanilla",
-            str(Path(__file__).with_suffix(".R")),
-            folder,
-            str(K),
-            str(STARTS),
-        ]
+        script, rscript = Path(__file__).with_suffix(".R"), program("Rscript", "Debian: r-base-core, r-cran-tm")
+        words = [rscript, "--vanilla", str(script), folder, str(K), str(STARTS)]
         done = subprocess.run(words, capture_output=True, text=True, check=False)
         if "there is no package" in done.stderr:
             raise Unavailable("R's package tm is not installed; Debian has it in r-cran-tm")

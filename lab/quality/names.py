@@ -208,51 +208,43 @@ def judged(task: Task, names: list[str]) -> dict[str, Any]:
     return {name: said[name] for name in names}
 
 
-def halves(found: dict[str, Any], value: Callable[[dict[str, Any], str], Any], sides: list[str]) -> list[list[Any]]:
-    """Return the means of a figure over the sets of each half and over all."""
-    lines = []
-    for half, some in ((half, [name for name in found if JUDGED[name] == half]) for half in (CHOSEN, CONFIRMED)):
-        lines.append([f"mean, {half}", "", *(np.mean([value(found[name], side) for name in some]) for side in sides)])
-    return [*lines, ["mean", "", *(np.mean([value(one, side) for one in found.values()]) for side in sides)]]
+Figure = Callable[[dict[str, Any], str], float]
+
+
+def compared(
+    task: Task, names: list[str], sides: list[str], figure: Figure, shown: str, title: str, last: str
+) -> Found:
+    """Return a figure of all sides on every set, its means over the halves and over all, and what ours has gained."""
+    found = judged(task, names)
+    parts = {f"mean, {half}": [name for name in found if JUDGED[name] == half] for half in (CHOSEN, CONFIRMED)}
+    means = {
+        part: [float(np.mean([figure(found[name], side) for name in some])) for side in sides]
+        for part, some in (parts | {"mean": list(found)}).items()
+    }
+    values = {name: [figure(one, side) for side in sides] for name, one in found.items()}
+    rows = [[name, JUDGED[name], *own, found[name][last]] for name, own in values.items()]
+    rows += [[part, "", *own] for part, own in means.items()]
+    mean = dict(zip(sides, means["mean"], strict=True))
+    measures = {"gain": mean[shown] - mean["0.2"], "over peers": mean[shown] - max(mean[side] for side in SIDES[1:3])}
+    cells = [[f"{cell:.3f}" if isinstance(cell, float) else cell for cell in line] for line in rows]
+    table = Table(title, ("set", "half", *sides, last), cells)
+    return Found(", ".join(f"{side} {mean[side]:.3f}" for side in sides), measures, [table])
 
 
 @row("quality", "names-sorted")
 def names_sorted(task: Task) -> Found:
     names = [name for name in JUDGED if name != "dev/banking77"][: task.trials(12, 2)]
-    found = judged(task, names)
     sides = [*SIDES, "now, title", "now, whole"]
-
-    def share(one: dict[str, Any], side: str) -> float:
-        return float(one[side]["sorted"] / one["centre"])
-
-    rows = [[name, JUDGED[name], *(share(one, side) for side in sides), one["centre"]] for name, one in found.items()]
-    means = halves(found, share, sides)
-    mean = dict(zip(sides, means[-1][2:], strict=True))
-    shown = [[f"{cell:.3f}" if isinstance(cell, float) else cell for cell in line] for line in (*rows, *means)]
-    measures = {"gain": mean["now"] - mean["0.2"], "over peers": mean["now"] - max(mean[side] for side in SIDES[1:3])}
     title = "Documents that the first three words put into their cluster, as a share of those that its centre does"
-    table = Table(title, ("set", "half", *sides, "centre"), shown)
-    return Found(", ".join(f"{side} {mean[side]:.3f}" for side in sides), measures, [table])
+    return compared(task, names, sides, lambda one, side: one[side]["sorted"] / one["centre"], "now", title, "centre")
 
 
 @row("quality", "names-recognised")
 def names_recognised(task: Task) -> Found:
     names = [name for name in JUDGED if name not in ("demo", "classic4")][: task.trials(11, 2)]
-    found = judged(task, names)
     sides = [*SIDES[:3], "now, title", "now, whole"]
-
-    def right(one: dict[str, Any], side: str) -> float:
-        return float(one[side]["recognised"])
-
-    rows = [[name, JUDGED[name], *(right(one, side) for side in sides), one["clusters"]] for name, one in found.items()]
-    means = halves(found, right, sides)
-    mean = dict(zip(sides, means[-1][2:], strict=True))
-    shown = [[f"{cell:.3f}" if isinstance(cell, float) else cell for cell in line] for line in (*rows, *means)]
-    best = max(mean[side] for side in SIDES[1:3])
-    measures = {"gain": mean["now, title"] - mean["0.2"], "over peers": mean["now, title"] - best}
     title = "Clusters with a majority class whose name is nearest to that of the class"
-    table = Table(title, ("set", "half", *sides, "clusters"), shown)
-    return Found(", ".join(f"{side} {mean[side]:.3f}" for side in sides), measures, [table])
+    return compared(task, names, sides, lambda one, side: one[side]["recognised"], "now, title", title, "clusters")
 
 
 # -- read aloud

@@ -74,13 +74,8 @@ def topics_names(task: Task) -> Found:
     mean = {way: np.mean([one[way] for one in found.values()], axis=0) for way in found[sets[0]]}
     gain, over = mean["topics"] - mean["no guide"], mean["topics"] - mean["nearest name"]
     rows = [(name, *map(pair, one.values())) for name, one in {**found, **halves(found), "mean": mean}.items()]
-    zero_shot = float((mean["topics"] - mean["BERTopic"])[0])
-    measures = {
-        "nmi": float(gain[0]),
-        "ari": float(gain[1]),
-        "over nearest": float(over[0]),
-        "over zero-shot": zero_shot,
-    }
+    zero_shot = mean["topics"] - mean["BERTopic"]
+    measures = {"nmi": gain[0], "ari": gain[1], "over nearest": over[0], "over zero-shot": zero_shot[0]}
     text = f"gain {pair(gain, '+')}, over the nearest name {pair(over, '+')}"
     return Found(text, measures, [Table("NMI / ARI", ("set", *mean), rows)])
 
@@ -170,16 +165,14 @@ def half_given(name: str, seed: int) -> dict[str, float]:
     """
     texts, classes, _ = named(name)
     topics = np.random.default_rng(seed).permutation(np.unique(classes))
-    whole, half = (
-        told(fit(texts, len(topics), list(topics))),
-        told(fit(texts, "auto", list(topics[: len(topics) // 2]))),
-    )
-    inside = np.isin(half, topics[: len(topics) // 2])
+    some = list(topics[: len(topics) // 2])
+    whole, half = told(fit(texts, len(topics), list(topics))), told(fit(texts, "auto", some))
+    inside = np.isin(half, some)
     left = [text for text, one in zip(texts, classes, strict=True) if one != topics[0]]
-    gone = told(fit(left, "auto", list(topics[: len(topics) // 2])))
+    gone = told(fit(left, "auto", some))
     names = sorted(set(named("bbcsport" if name in COMPUTING else "stackoverflow")[2].values()))
     foreign = str(np.random.default_rng(seed).choice(names))
-    other = told(fit(texts, "auto", [foreign, *topics[: len(topics) // 2]]))
+    other = told(fit(texts, "auto", [foreign, *some]))
     return {"all": float(np.mean(whole == classes)), "half": float(np.mean((half == classes)[inside])),
             "empty": float(not (gone == topics[0]).any()), "foreign": float(not (other == foreign).any())}  # fmt: skip
 
