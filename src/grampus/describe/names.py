@@ -130,8 +130,11 @@ def name_levels(wording: Wording, levels: Sequence[Any]) -> list[tuple[Name, ...
     [['sea', 'bird'], ['whale', 'seal', 'bird']]
     """
     given = np.stack([check_partition(labels, wording.weights.shape[0]) for labels in levels])
-    kinds, atoms = np.unique(given, axis=1, return_inverse=True)
-    atoms = np.where((given >= 0).all(axis=0), atoms.reshape(-1), -1)
+    key = given[0]
+    for level in given[1:]:  # numbers are sorted far sooner than columns
+        key = np.unique(key * (level.max() + 2) + level + 1, return_inverse=True)[1]
+    _, first, atoms = np.unique(key, return_index=True, return_inverse=True)
+    kinds, atoms = given[:, first], np.where((given >= 0).all(axis=0), atoms, -1)
     kept = np.unique(atoms[atoms >= 0])
     atoms = np.where(atoms >= 0, np.searchsorted(kept, atoms), -1)
     groups, bounds = _nested(kinds[:, kept], wording, atoms)

@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial, reduce
+from functools import cached_property
 from itertools import compress
 from typing import Any
 
@@ -140,8 +140,12 @@ class Wording:
         columns = [numbers[stem] for stem in stems if stem in numbers]
         if len(columns) < len(stems):
             return None
-        found = (held.indices[held.indptr[at] : held.indptr[at + 1]] for at in columns)
-        return reduce(partial(np.intersect1d, assume_unique=True), found)
+        found, *others = (held.indices[held.indptr[at] : held.indptr[at + 1]] for at in columns)
+        for other in others:
+            inside = np.zeros(held.shape[0], dtype=bool)
+            inside[other] = True
+            found = found[inside[found]]
+        return found
 
     @cached_property
     def _columns(self) -> tuple[dict[str, int], Any]:

@@ -240,7 +240,8 @@ def _remarks(answer: Answer) -> Iterator[str]:
 def excerpt(text: str) -> str:
     """Return the first characters of a text, with white space collapsed."""
     short = " ".join(text[: 2 * EXCERPT].split())  # mostly enough
-    return (short if len(short) >= EXCERPT else " ".join(text[: 8 * EXCERPT].split()))[:EXCERPT]
+    enough = len(short) >= EXCERPT or len(text) <= 2 * EXCERPT
+    return (short if enough else " ".join(text[: 8 * EXCERPT].split()))[:EXCERPT]
 
 
 def _fingerprint(inputs: Inputs) -> str:
