@@ -4,6 +4,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import count
 
 import numpy as np
@@ -222,12 +223,13 @@ def _codes(chunk: str, words: defaultdict[str, int], segment: Segmenter | None) 
         if _CODE.fullmatch(word):
             codes += [STOP, HIDE, words[word], STOP]
             continue
-        bare = _POSSESSIVE.sub("", word)
+        bare = word if word.isalnum() else _POSSESSIVE.sub("", word)
         codes.append(words[bare])
         if bare != word:
             codes.append(BREAK)
-    return codes + _between(chunk[end:])
+    return [*codes, *_between(chunk[end:])]
 
 
-def _between(signs: str) -> list[int]:
-    return [] if not signs else [STOP if _ENDS.search(signs) else BREAK]
+@lru_cache(maxsize=2**12)
+def _between(signs: str) -> tuple[int, ...]:
+    return () if not signs else (STOP if _ENDS.search(signs) else BREAK,)

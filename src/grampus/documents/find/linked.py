@@ -29,8 +29,8 @@ def linked_clusters(gram: Gram, weights: Array, k: int, seed: int) -> NDArray[np
         return None
     with blas_threads():
         points = unit_rows(leading_points(part))
-        usual, other = (agreement(points, k, rule, entropy) for rule in ("ward", "average"))
-        if other < usual + STEADIER:
+        usual = agreement(points, k, "ward", entropy)
+        if usual + STEADIER > 1 or agreement(points, k, "average", entropy) < usual + STEADIER:
             return None
         labels = np.full(len(gram), -1, dtype=np.intp)
         labels[heavy[rows]] = WardTree(_distances(part), "average").cut(k)

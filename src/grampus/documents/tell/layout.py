@@ -184,13 +184,15 @@ def _nearest_of(base: Gram, others: NDArray[np.intp], chosen: NDArray[np.intp]) 
     leaders = chosen[:: max(1, round(len(chosen) ** 0.5))]
     cells = min(CELLS, len(leaders))
     cell_of = _among(base, chosen, leaders, 1)[0][:, 0]
-    near_cells = _among(base, others, leaders, cells)[0]
+    near_cells = _among(base, others, leaders, cells)[0].ravel()
+    order = np.argsort(near_cells, kind="stable")
+    bounds = np.searchsorted(near_cells[order], np.arange(len(leaders) + 1))
     index = np.zeros((len(others), cells * NEAR), dtype=np.intp)
     distances = np.full((len(others), cells * NEAR), np.inf)
 
     def look(cell: int) -> None:
         inside = np.flatnonzero(cell_of == cell)
-        rows, slots = np.nonzero(near_cells == cell)
+        rows, slots = np.divmod(order[bounds[cell] : bounds[cell + 1]], cells)
         if len(inside) == 0 or len(rows) == 0:
             return
         count = min(NEAR, len(inside))
