@@ -71,6 +71,15 @@ def test_places_do_not_depend_on_what_was_drawn_before():
     np.testing.assert_array_equal(places_of(layout.copy()).at, first.at)
 
 
+def test_errors_of_rounding_do_not_grow():
+    """Another computer may have the last bit otherwise, and must draw the same page."""
+    layout, _ = blobs(2000, 4)
+    layout = layout.astype(np.float64)
+    off = layout * (1 + 4e-16 * np.random.default_rng(1).choice([-1, 1], layout.shape))
+    assert (off != layout).any()
+    np.testing.assert_allclose(places_of(off).at, places_of(layout).at, rtol=0, atol=1e-14)
+
+
 def test_the_colours_are_those_of_the_style_sheet():
     found = {
         name: tuple(pair)

@@ -6,6 +6,7 @@ documents of a small collection that would cover each other take the room that t
 
 from __future__ import annotations
 
+import math
 import weakref
 from dataclasses import dataclass
 
@@ -165,10 +166,12 @@ def _widened(places: Array) -> Array:
 def _apart(places: Array) -> Array:
     """Move documents apart until they have about equal room, as far as there is any."""
     n = len(places)
-    spread = np.ptp(places, axis=0)
-    room = min(WIDEST, float((ROOM * max(spread.prod(), 0.4) / (0.87 * n)) ** 0.5))
     turn = np.arange(n) * GOLDEN
-    places = places + 1e-5 * np.column_stack([np.cos(turn), np.sin(turn)])  # copies part in directions of their own
+    spiral = 1e-5 * np.column_stack([np.cos(turn), np.sin(turn)])  # copies part in directions of their own
+    # An error of rounding grows up to 10⁸ times in the rounds, so all computers must begin them with the same bits.
+    places = np.rint(places * 2.0**20) / 2.0**20 + np.rint(spiral * 2.0**40) / 2.0**40
+    area = max(float(np.ptp(places, axis=0).prod()), 0.4)
+    room = min(WIDEST, math.sqrt(ROOM * area / (0.87 * n)))
     for _ in range(ROUNDS):
         pairs = cKDTree(places).query_pairs(room, output_type="ndarray")
         if not len(pairs):
