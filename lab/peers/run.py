@@ -16,6 +16,7 @@ import shutil
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from importlib import metadata
 from multiprocessing.connection import wait
 from pathlib import Path
@@ -95,11 +96,13 @@ class Worker:
         print(json.dumps(self.job), file=self.process.stdin, flush=True)
 
 
-def run(work: Path, out: Path, queue: list[Job], workers: int, seconds: float) -> None:
+def run(work: Path, out: Path, queue: list[Job], workers: int, seconds: float, commit: str) -> None:
     """Run jobs until all are done or the time is over, and keep what came out."""
     ends, saved = time.monotonic() + seconds, time.monotonic()
     kept, labels = work / "fits.json", work / "labels.npz"
-    records: list[dict[str, Any]] = json.loads(kept.read_text())["fits"] if kept.exists() else []
+    before = json.loads(kept.read_text()) if kept.exists() else {"made": {}, "fits": []}
+    records: list[dict[str, Any]] = before["fits"]
+    made = before["made"] | {", ".join(dict.fromkeys(one["fit"] for one in queue)): f"commit {commit}, {versions()}"}
     known: dict[str, Any] = dict(np.load(labels)) if labels.exists() else {}
     done = {(one["fit"], one["name"], one["kind"], one["repeat"]) for one in records}
     queue = [one for one in queue if (one["fit"], one["name"], one["kind"], one["repeat"]) not in done]
@@ -127,22 +130,26 @@ def run(work: Path, out: Path, queue: list[Job], workers: int, seconds: float) -
             if not line:
                 pool[pool.index(one)] = Worker(work, log)
         if time.monotonic() > saved + 45:
-            save(work, out, records, known, len(queue))
+            save(work, out, made, records, known, len(queue))
             saved = time.monotonic()
     for one in pool:
         one.process.kill()
-    save(work, out, records, known, len(queue))
+    save(work, out, made, records, known, len(queue))
 
 
-def save(work: Path, out: Path, records: list[dict[str, Any]], known: dict[str, Any], left: int) -> None:
-    """Write scores and labels to both folders."""
-    versions = {}
+def versions() -> str:
+    """Return the versions of Python and of the packages that are installed, and the machine."""
+    found = [f"{platform.machine()} of {os.cpu_count()} cores", f"Python {platform.python_version()}"]
     for name in PACKAGES:
-        try:
-            versions[name] = metadata.version(name)
-        except metadata.PackageNotFoundError:
-            versions[name] = "absent"
-    made = {"python": platform.python_version(), "machine": platform.machine(), "cores": os.cpu_count(), **versions}
+        with suppress(metadata.PackageNotFoundError):
+            found.append(f"{name} {metadata.version(name)}")
+    return ", ".join(found)
+
+
+def save(
+    work: Path, out: Path, made: dict[str, str], records: list[dict[str, Any]], known: dict[str, Any], left: int
+) -> None:
+    """Write scores and labels to both folders."""
     (work / "fits.json").write_text(json.dumps({"made": made, "left": left, "fits": records}))
     np.savez_compressed(work / "labels.npz", **known)
     for name in ("fits.json", "labels.npz"):
@@ -151,6 +158,8 @@ def save(work: Path, out: Path, records: list[dict[str, Any]], known: dict[str, 
 
 
 if __name__ == "__main__":
+    describe = ["git", "describe", "--always", "--dirty"]
+    git = subprocess.run(describe, cwd=Path(__file__).parent, capture_output=True, text=True, check=False)
     parser = argparse.ArgumentParser()
     parser.add_argument("work", type=Path)
     parser.add_argument("out", type=Path)
@@ -161,6 +170,7 @@ if __name__ == "__main__":
     parser.add_argument("--sets", nargs="+", default=[])
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--most", type=int, default=2500)
+    parser.add_argument("--commit", default=git.stdout.strip() or "unknown")
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)
     if options.encode:
@@ -168,4 +178,4 @@ if __name__ == "__main__":
     else:
         every = options.sets or sorted(file.name.partition(".")[0] for file in options.work.glob("*.json.xz"))
         todo = jobs(options.only, every, options.repeats, options.most)
-        run(options.work, options.out, todo, options.workers, options.seconds)
+        run(options.work, options.out, todo, options.workers, options.seconds, options.commit)

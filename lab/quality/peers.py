@@ -1,6 +1,13 @@
 """What others make of the 18 sets on the same vectors, and Grampus as installed and on these vectors.
 
-Fits are kept in .lab/peers-work with the label of every document; a run goes on where one ended.
+Fits are kept in .lab/peers-work with the label of every document; a run goes on where one ended. Others change less
+often than Grampus. To fit it alone, on vectors by the names of sets:
+
+    python -m lab.quality.peers .lab/peers-work VECTORS.npz ...
+    python lab/peers/run.py .lab/peers-work .lab/peers-work/out --only grampus --repeats 0
+
+The row then has the figures of the others from its last record. For `levels-vectors` it is .lab/vectors-work, with the
+fits of the others in it, and `--repeats 5`.
 """
 
 from __future__ import annotations
@@ -9,6 +16,7 @@ import json
 import lzma
 import subprocess
 import sys
+from collections.abc import Iterable
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -18,7 +26,7 @@ import numpy as np
 from grampus.metrics import ari
 from lab import Found, Table, Task, row
 from lab.environments import environment
-from lab.harness import ROOT, SCRATCH
+from lab.harness import RESULTS, ROOT, SCRATCH, records
 from lab.quality.draws import pair
 from lab.quality.meaning import CHOSEN_ON, CONFIRMED_ON, sample
 
@@ -32,17 +40,24 @@ COSTS = (
     "CPU seconds are those of one thread, without imports and compilation; those of TF-IDF + SVD are without TF-IDF, "
     'and "as installed, k" finds the meaning of the texts in the cache.'
 )
+MOST = 2500  # documents of a set
+BY_SET = "NMI / ARI set by set, documents of no group at the nearest centre"
 HEADS = ("way", "groups over classes", "left out", *(f"{way}: NMI / ARI" for way in NOISE), "ARI between seeds",
          "orders", "draws", "CPU seconds", "MB")  # fmt: skip
 
 
-def fitted(work: Path, names: tuple[str, ...], most: int, repeats: int, fits: tuple[str, ...] = FITS) -> None:
-    """Write samples and vectors, and fit: the packages in their environment, Grampus here."""
+def write_samples(work: Path, names: Iterable[str], most: int) -> None:
+    """Write texts and classes of sets for the fits."""
     work.mkdir(parents=True, exist_ok=True)
     for name in names:
         texts, classes = sample(name, 0)
         held = json.dumps({"texts": texts[:most], "classes": list(map(str, classes[:most]))})
         (work / f"{name}.json.xz").write_bytes(lzma.compress(held.encode()))
+
+
+def fitted(work: Path, names: tuple[str, ...], most: int, repeats: int, fits: tuple[str, ...] = FITS) -> None:
+    """Write samples and vectors, and fit: the packages in their environment, Grampus here."""
+    write_samples(work, names, most)
     given = [str(RUN), str(work), str(work / "out"), "--most", str(most), "--repeats", str(repeats)]
     python = environment("peers", ROOT / "requirements" / "peers.txt")
     runs = [(python, ["--encode"]), (python, ["--only", *(fit for fit in fits if fit != "fastopic")])]
@@ -50,6 +65,33 @@ def fitted(work: Path, names: tuple[str, ...], most: int, repeats: int, fits: tu
         runs.append((environment("fastopic", ROOT / "requirements" / "fastopic.txt"), ["--only", "fastopic"]))
     for python, more in (*runs, (sys.executable, ["--only", "grampus"])):
         subprocess.run([python, *given, *more, "--sets", *names], check=True)
+
+
+def prepared(work: Path, vectors: list[str]) -> None:
+    """Write samples and vectors that were made before, and forget the fits of Grampus."""
+    given = {name: rows for file in vectors for name, rows in np.load(file).items()}
+    write_samples(work, given, MOST)
+    for name, rows in given.items():
+        np.save(work / f"{name}.npy", rows)
+    if (kept := work / "fits.json").exists():
+        read = json.loads(kept.read_text(encoding="utf-8"))
+        read["fits"] = [one for one in read["fits"] if one["fit"] != "grampus"]
+        kept.write_text(json.dumps(read), encoding="utf-8")
+
+
+def recorded(title: str) -> list[list[str]]:
+    """Return the rows of others in a table of the last record."""
+    table = records("quality", RESULTS)["peers"]["body"].partition(f"**{title}**\n\n")[2].partition("\n\n")[0]
+    rows = [line.strip("| ").split(" | ") for line in table.splitlines()[2:]]
+    return [row for row in rows if not row[0].startswith("Grampus")]
+
+
+def figures(row: list[str]) -> dict[str, Any]:
+    """Return the means that `lines` has written."""
+    found = [float("nan") if cell == "–" else float(cell.rstrip("%")) for cell in (*row[1:3], *row[6:])]
+    named = dict(zip(("groups", "left out", *KINDS, "cpu", "memory"), found, strict=True))
+    pairs = (np.array(list(map(float, cell.split(" / ")))) for cell in row[3:6])
+    return {**named, "left out": named["left out"] / 100, **dict(zip(NOISE, pairs, strict=True))}
 
 
 def agreement(labels: Any, way: str, name: str, kind: str) -> float:
@@ -118,21 +160,27 @@ def peers(task: Task) -> Found:
         halves = {"confirming": ("bbcsport",)}
     work = SCRATCH / ("peers-quick" if task.quick else "peers-work")
     if not (work / "fits.json").exists() or task.quick:
-        fitted(work, sum(halves.values(), ()), task.trials(2500, 150), task.trials(5, 1))
+        fitted(work, sum(halves.values(), ()), task.trials(MOST, 150), task.trials(5, 1))
     read, labels = json.loads((work / "fits.json").read_text(encoding="utf-8")), dict(np.load(work / "labels.npz"))
     fits, tables, by_half = read["fits"], [], {}
+    alone = all(one["fit"] == "grampus" for one in fits)
     for half, names in halves.items():
         classes = {name: len(np.unique(sample(name, 0)[1])) for name in names}
         by_half[half] = means(fits, labels, names, classes)
         for told, text in ((False, "not told the number of groups"), (True, "told the number of classes")):
-            tables.append(Table(f"Means over the {half} half, {text}", HEADS, lines(by_half[half], told)))
+            title = f"Means over the {half} half, {text}"
+            by_half[half] |= {row[0]: figures(row) for row in recorded(title)} if alone else {}
+            tables.append(Table(title, HEADS, lines(by_half[half], told)))
     first = {(one["way"], one["name"]): one for one in reversed(fits) if "groups" in one and one["kind"] == "seed"}
     names = sum(halves.values(), ())
+    for way, *cells in recorded(BY_SET) if alone else ():
+        known = ((name, cell) for name, cell in zip(names, cells, strict=True) if cell != "–")
+        first |= {(way, name): {"reassigned": list(map(float, cell.split(" / ")))} for name, cell in known}
     rows = [
         [way, *(pair(first[way, name]["reassigned"]) if (way, name) in first else None for name in names)]
         for way in dict.fromkeys(way for way, _ in reversed(first))
     ]
-    tables.append(Table("NMI / ARI set by set, documents of no group at the nearest centre", ("way", *names), rows))
+    tables.append(Table(BY_SET, ("way", *names), rows))
     errors = {(one["way"], one["error"]): one["name"] for one in fits if "error" in one}
     gone = {way: [name for name in names if (way, name) not in first] for way, *_ in rows}
     missing = [[*key, at] for key, at in errors.items()]
@@ -148,8 +196,13 @@ def peers(task: Task) -> Found:
     figure += f", best of {measures['peers']:.0f} others {best} {pair(others[best]['reassigned'])}" if best else ""
     if unknown := [kind for kind in KINDS if kind not in measures]:
         figure += f"; agreement between {', '.join(f'{kind}s' for kind in unknown)} not measured"
-    made = ", ".join(f"{name} {version}" for name, version in read["made"].items())
-    notes = [f"The fits were made with {made}; {read['left']} fits are left to do. {COSTS}"]
+    made = "; ".join(f"{fits}: {how}" for fits, how in read["made"].items())
+    notes = [f"Made by {made}. {read['left']} fits are left to do. {COSTS}"]
+    if alone:
+        last = records("quality", RESULTS)["peers"]
+        others, at = last["body"].rpartition("\n\n")[2], last["made"]
+        when = "" if others.startswith("Others") else f"Others are as recorded at {at['commit']}, {at['date']}. "
+        notes = [f"Grampus was fitted here: {made}.", when + others]
     return Found(figure, {name: float(value) for name, value in measures.items()}, tables, notes=notes)
 
 
@@ -159,7 +212,7 @@ def levels_vectors(task: Task) -> Found:
     names = ("bbcsport",) if task.quick else names
     work = SCRATCH / ("vectors-quick" if task.quick else "vectors-work")
     if not (work / "fits.json").exists() or task.quick:
-        fitted(work, names, task.trials(2500, 150), task.trials(5, 1), FITS[:-1])
+        fitted(work, names, task.trials(MOST, 150), task.trials(5, 1), FITS[:-1])
     read, labels = json.loads((work / "fits.json").read_text(encoding="utf-8")), dict(np.load(work / "labels.npz"))
     classes = {name: len(np.unique(sample(name, 0)[1])) for name in names}
     parts = {
@@ -188,7 +241,9 @@ def levels_vectors(task: Task) -> Found:
     best = max(untold(found), key=lambda way: found[way]["reassigned"][0])
     figure = f"confirming half {pair(found[OURS]['reassigned'])}, {best} {pair(found[best]['reassigned'])}"
     measures |= {kind: means_of["all"][OURS][kind] for kind in KINDS} | lead(found)
-    made = ", ".join(f"{name} {version}" for name, version in read["made"].items() if version != "absent")
-    return Found(
-        figure, measures, tables, notes=[f"The fits were made with {made}. NMI with noise alone rewards noise."]
-    )
+    made = "; ".join(f"{fits}: {how}" for fits, how in read["made"].items() if how != "absent")
+    return Found(figure, measures, tables, notes=[f"Made by {made}. NMI with noise alone rewards noise."])
+
+
+if __name__ == "__main__":
+    prepared(Path(sys.argv[1]), sys.argv[2:])

@@ -12,7 +12,7 @@ import pytest
 
 from grampus.metrics import ari, nmi
 from lab.harness import ROOT
-from lab.quality.peers import agreement, lines, means
+from lab.quality.peers import agreement, figures, lines, means, recorded
 
 
 @pytest.mark.slow
@@ -61,3 +61,13 @@ def test_agreement_is_told_of_ways_with_repeats_on_every_set():
     half = means(fits, labels, ("a", "b"), classes)
     assert np.isnan(half["x"]["seed"])
     assert lines(half, told=False)[0][6:9] == [None, None, None]
+
+
+@pytest.mark.parametrize(
+    ("told", "text"), [(False, "not told the number of groups"), (True, "told the number of classes")]
+)
+def test_figures_of_others_are_read_as_they_were_written(told, text):
+    rows = recorded(f"Means over the confirming half, {text}")
+    assert len(rows) >= 4
+    written = [[None if cell == "–" else cell for cell in row] for row in rows]
+    assert lines({row[0]: figures(row) for row in rows}, told) == written
