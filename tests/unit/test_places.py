@@ -11,7 +11,7 @@ from sklearn.manifold import trustworthiness
 
 from grampus.report.build import asset
 from grampus.report.colours import HUES, INK, SHADES, STAGE, differences, group_marks
-from grampus.report.places import places_of
+from grampus.report.places import Places, places_of
 
 
 def blobs(n, groups, seed=0, spread=0.4):
@@ -105,8 +105,8 @@ def test_the_colours_are_those_of_the_style_sheet():
 )
 def test_neighbours_have_colours_that_all_eyes_tell_apart(groups, neighbours, any_two):
     layout, labels = blobs(20 * groups, groups, groups)
-    at = places_of(layout).at
-    marks = group_marks(labels, groups, at)
+    places = places_of(layout)
+    at, marks = places.at, group_marks(labels, groups, places)
     assert len(set(marks)) >= 0.95 * min(groups, len(HUES) * len(SHADES))  # one that is used twice is far away
     assert groups > len(HUES) or len({hue for hue, _ in marks}) == groups
     middles = np.array([np.median(at[labels == c], axis=0) for c in range(groups)])
@@ -122,7 +122,6 @@ def test_groups_that_mix_on_the_map_have_colours_far_apart():
     layout, labels = blobs(600, 15, 3)
     at = places_of(layout).at
     among = np.flatnonzero(labels < 5)[::3]
-    apart = differences(
-        group_marks(np.append(labels, np.full(len(among), 15)), 16, np.append(at, at[among] + 1e-3, axis=0))
-    )
+    labels, places = np.append(labels, np.full(len(among), 15)), Places(np.append(at, at[among] + 1e-3, axis=0))
+    apart = differences(group_marks(labels, 16, places))
     assert apart[15, :5].min() >= 0.1

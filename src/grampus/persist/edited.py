@@ -142,7 +142,11 @@ def changed_cluster(
     for cluster, count in held.items():
         scores.update({term.text: term.score * count / total for term in clusters[cluster].terms})
     terms = tuple(Term(text, score) for text, score in scores.most_common(TERMS))
-    order = members[np.argsort(-np.nan_to_num(margin[members]), kind="stable")]
+    unsure, ends = -np.nan_to_num(margin[members]), np.arange(len(members))
+    if len(members) > SHOWN:  # the others need not be sorted
+        parted = np.partition(unsure, (SHOWN - 1, -SHOWN))
+        ends = np.flatnonzero((unsure <= parted[SHOWN - 1]) | (unsure >= parted[-SHOWN]))
+    order = members[ends[np.argsort(unsure[ends], kind="stable")]]
     central, borderline = (tuple(part.tolist()) for part in (order[:SHOWN], order[: -SHOWN - 1 : -1]))
     few, nan = len(members) <= SHOWN, float("nan")
     return Cluster(
@@ -160,7 +164,7 @@ def _layout(layout: Layout, kept: NDArray[np.intp], labels: NDArray[np.intp]) ->
     order = inside[np.argsort(np.where(clusters < 0, labels.max() + 1, clusters), kind="stable")]
     return replace(
         layout,
-        coordinates=layout.coordinates[kept],
+        coordinates=layout.coordinates if len(kept) == len(place) else layout.coordinates[kept],
         sample=place[layout.sample[order]],
         heatmap=layout.heatmap[np.ix_(order, order)],
     )

@@ -182,12 +182,15 @@ def _check_limits(value: Any, limits: Limits, sizes: dict[str | int, int], where
         if not isinstance(value, np.ndarray) or value.dtype != limits.dtype or value.shape != shape:
             got = f"{value.dtype} of shape {value.shape}" if isinstance(value, np.ndarray) else type(value).__name__
             raise RunError(f"{where} must be {limits.dtype} of shape {shape}; got {got}.")
-    if isinstance(value, tuple):
-        value = [item for item in value if item is not None]
-    numbers = np.asarray([] if value is None else value)
-    high = sizes[limits.high] - 1 if isinstance(limits.high, str) else limits.high
-    if ((numbers < limits.low) | (numbers > high)).any():
-        rule = f"at least {limits.low}" if high == _INF else f"from {limits.low} to {high}"
+    low, high = limits.low, sizes[limits.high] - 1 if isinstance(limits.high, str) else limits.high
+    if isinstance(value, np.ndarray):
+        outside = bool(((value < low) | (value > high)).any())
+    else:  # a thousand small tuples: no array for each
+        value = [item for item in (value if isinstance(value, tuple) else (value,)) if item is not None]
+        outside = any(item < low or item > high for item in value)
+    if outside:
+        numbers = np.asarray(value)
+        rule = f"at least {low}" if high == _INF else f"from {low} to {high}"
         got = f"{numbers.min()} to {numbers.max()}" if numbers.size > 1 else numbers.min()
         raise RunError(f"{where} must be {rule}; got {got}.")
 

@@ -5,7 +5,8 @@ the light and on the dark page; the nearest of these counts.
 """
 
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, lru_cache
+from hashlib import sha256
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +14,8 @@ from scipy.spatial import cKDTree
 
 from .._array import Array
 from ..persist import Run
-from .places import places_of
+from ..persist.regrow import members_of_clusters
+from .places import Places, places_of
 
 Mark = tuple[int, int]  # a hue, and percents of the page's ground (of its ink, if negative) that are mixed into it
 
@@ -33,6 +35,7 @@ NEXT, NEAR = 3, 6  # groups on the map from which a group must differ most, and 
 APART, FAR_APART = 0.15, 0.25  # colours are not alike from here on: to all eyes, to usual ones
 DEAR = 0.03  # what a shade costs: pale and dark colours only where hues would be alike
 LOOKED_AT, AROUND = 20_000, 8  # documents, and their neighbours, by which groups that touch are found
+MOST_KEPT = 100  # partitions whose marks are kept
 SWAPPED = 200  # colours at most among which two groups change places
 
 # Machado, Oliveira & Fernandes 2009: full protanopia, deuteranopia and tritanopia, in linear RGB.
@@ -73,11 +76,18 @@ def differences(marks: Sequence[Mark]) -> Array:
 
 
 def level_marks(run: Run, labels: NDArray[np.integer], count: int) -> list[Mark]:
-    """Return a mark for every group of a partition of a run."""
-    return group_marks(labels, count, places_of(run.layout.coordinates).at)
+    """Return a mark for every group of a partition of a run; one that was coloured before keeps its marks."""
+    places = places_of(run.layout.coordinates)
+    key = sha256(b"%d " % count + labels.astype(np.int32).tobytes()).digest()
+    if key not in places.marks:
+        made = group_marks(labels, count, places)
+        while len(places.marks) >= MOST_KEPT:
+            del places.marks[next(iter(places.marks))]
+        places.marks[key] = made
+    return places.marks[key]
 
 
-def group_marks(labels: NDArray[np.integer], count: int, places: Array) -> list[Mark]:
+def group_marks(labels: NDArray[np.integer], count: int, places: Places) -> list[Mark]:
     """Return a mark for every group: up to twenty have hues of their own; of more, some have shades of one hue.
 
     Parameters
@@ -85,7 +95,7 @@ def group_marks(labels: NDArray[np.integer], count: int, places: Array) -> list[
     labels : int array of shape (n,)
     count : int
         Number of groups.
-    places : array of shape (n, 2)
+    places : Places
         Where the documents are drawn.
     """
     hues = next((first for first in FIRST if count <= first), FIRST[-1])
@@ -103,18 +113,20 @@ def group_marks(labels: NDArray[np.integer], count: int, places: Array) -> list[
     return [palette[option] for option in chosen[:count].tolist()]
 
 
-def _closeness(labels: NDArray[np.integer], count: int, places: Array) -> Array:
+def _closeness(labels: NDArray[np.integer], count: int, places: Places) -> Array:
     """Return how much each two groups must differ: by how they touch on the map, and as successors in the legend."""
-    sizes = np.bincount(labels[labels >= 0], minlength=count)
     some = np.flatnonzero(labels >= 0)
     some = some[:: -(-len(some) // LOOKED_AT) or 1]
     touching = np.zeros((count, count))
     if len(some) > 1:
-        beside = cKDTree(places[some]).query(places[some], min(AROUND + 1, len(some)))[1][:, 1:]
-        np.add.at(touching, (np.repeat(labels[some], beside.shape[1]), labels[some][beside].ravel()), 1.0)
+        beside = _neighbours(places, some.tobytes())
+        pairs = labels[some].astype(np.intp)[:, None] * count + labels[some][beside]
+        touching = np.bincount(pairs.ravel(), minlength=count**2).reshape(count, count).astype(float)
     np.fill_diagonal(touching, 0.0)
     close = 3.0 * touching / np.maximum(touching.sum(axis=1, keepdims=True), 1.0)
-    middles = np.array([np.median(places[labels == c], axis=0) if sizes[c] else (9.0, 9.0) for c in range(count)])
+    axes = np.ascontiguousarray(places.at.T)
+    groups = members_of_clusters(labels, count)
+    middles = np.array([[np.median(axis[group]) if len(group) else 9.0 for axis in axes] for group in groups])
     far = ((middles[:, None] - middles[None]) ** 2).sum(axis=2)
     rank = far.argsort(axis=1, kind="stable").argsort(axis=1, kind="stable")
     close += np.where(rank <= NEAR, np.where(rank <= NEXT, 1.0, 0.3), 0.002)
@@ -123,6 +135,13 @@ def _closeness(labels: NDArray[np.integer], count: int, places: Array) -> Array:
     close = close + close.T
     np.fill_diagonal(close, 0.0)
     return close
+
+
+@lru_cache(maxsize=1)  # the levels of a run ask for the same documents, and so do most edits
+def _neighbours(places: Places, some: bytes) -> NDArray[np.intp]:
+    """Return the nearest of some documents to each of them, of shape (m, up to 8)."""
+    at = places.at[np.frombuffer(some, dtype=np.intp)]
+    return np.asarray(cKDTree(at).query(at, min(AROUND + 1, len(at)))[1][:, 1:])
 
 
 def _spread(close: Array, alike: Array, dear: Array) -> NDArray[np.intp]:

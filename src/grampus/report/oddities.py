@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 
 from ..persist import Run
+from ..persist.regrow import members_of_clusters
 
 MOST_GROUPS, MOST_OUTLIERS = 200, 60
 ODD = 0.5  # an outlier resembles its cluster at most half as much as the median document does
@@ -65,8 +66,7 @@ def outliers(run: Run) -> NDArray[np.intp]:
     """
     labels, oddness = run.evidence.labels, np.nan_to_num(run.evidence.oddness.astype(np.float64))
     found = np.zeros(len(run), dtype=bool)
-    for cluster in range(run.n_clusters):
-        members = np.flatnonzero(labels == cluster)
+    for members in members_of_clusters(labels, run.n_clusters):
         if len(members) >= FEWEST:
             fence = max(ODD, FENCE * float(np.quantile(oddness[members], 0.75)))
             found[members] = oddness[members] > fence

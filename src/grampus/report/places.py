@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import weakref
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,11 +44,14 @@ class Places:
         A place in every small group that was drawn in, and how many times wider its gap is.
     room : float
         How far nearly every document is from the next; 0 for a large collection.
+    marks : dict
+        Marks of the partitions that were coloured here, by a digest of their labels.
     """
 
     at: Array
     islets: tuple[tuple[float, float, float], ...] = ()
     room: float = 0.0
+    marks: dict[bytes, list[tuple[int, int]]] = field(default_factory=dict, repr=False)
 
 
 def places_of(coordinates: NDArray[np.float32]) -> Places:
