@@ -4,18 +4,18 @@ const FIELD = clamp(Math.round(4 * Math.sqrt(data.n)), 32, 128); // cells across
 const PASSES = 3; // of the blur, each of one cell
 const ALONE = (924 / 4096) ** 2; // the height of a single document after them
 const MARGIN = 2 * PASSES + 1;
+let cellsOf = null; // the cell of every document, across and down
 let contours = null; // of every category: paths from the outermost to the innermost
 
 // The segments of a contour in a cell, from side to side (top, right, bottom, left), by the corners that lie above it.
 const SEGMENTS = [[], [[3, 0]], [[0, 1]], [[3, 1]], [[1, 2]], [[3, 0], [1, 2]], [[0, 2]], [[3, 2]], [[2, 3]], [[2, 0]], [[0, 1], [2, 3]], [[2, 1]], [[1, 3]], [[1, 0]], [[0, 3]], []]; // prettier-ignore
 
-function blur(field, wide, high) {
+// The margin is empty and wider than the blur, so that nothing reaches the next row.
+function blur(field, wide) {
   for (let pass = 0; pass < PASSES; pass += 1) {
-    for (const [step, size] of [[1, wide], [wide, high]]) { // prettier-ignore
+    for (const step of [1, wide]) {
       const old = field.slice();
       for (let i = 2 * step; i < field.length - 2 * step; i += 1) {
-        const at = step === 1 ? i % wide : Math.floor(i / wide);
-        if (at < 2 || at >= size - 2) continue;
         field[i] = (old[i - 2 * step] + old[i + 2 * step] + 4 * (old[i - step] + old[i + step]) + 6 * old[i]) / 16;
       }
     }
@@ -25,12 +25,13 @@ function blur(field, wide, high) {
 // Closed lines around what lies above a level.
 function ringsOf(field, wide, high, level) {
   const next = new Map();
+  const is = (corner) => (field[corner] > level ? 1 : 0);
   const crossing = (i, j) => (level - field[i]) / (field[j] - field[i]);
   for (let y = 0; y + 1 < high; y += 1) {
     for (let x = 0; x + 1 < wide; x += 1) {
       const at = y * wide + x;
-      const corners = [at, at + 1, at + wide + 1, at + wide];
-      const above = corners.reduce((bits, corner, c) => bits | (field[corner] > level ? 1 << c : 0), 0);
+      const above = is(at) | (is(at + 1) << 1) | (is(at + wide + 1) << 2) | (is(at + wide) << 3);
+      if (!SEGMENTS[above].length) continue;
       const sides = [2 * at, 2 * (at + 1) + 1, 2 * (at + wide), 2 * at + 1];
       const points = [
         () => [x + crossing(at, at + 1), y],
@@ -68,28 +69,30 @@ function contourPath(rings, place) {
 
 function findContours() {
   const side = GRID / FIELD;
-  const bounds = state.categories.map(() => [Infinity, Infinity, -1, -1]);
-  const cell = (at) => Math.floor(places[at] / side);
+  const { styles } = state;
+  const bounds = state.categories.map(() => [FIELD, FIELD, -1, -1]);
+  const cells = (cellsOf ??= places.map((place) => Math.floor(place / side)));
   for (let i = 0; i < data.n; i += 1) {
-    const bound = bounds[state.styles[i]];
-    for (const axis of [0, 1]) {
-      const at = cell(2 * i + axis);
-      if (at < bound[axis]) bound[axis] = at;
-      if (at > bound[axis + 2]) bound[axis + 2] = at;
-    }
+    const bound = bounds[styles[i]];
+    const x = cells[2 * i];
+    const y = cells[2 * i + 1];
+    if (x < bound[0]) bound[0] = x;
+    if (y < bound[1]) bound[1] = y;
+    if (x > bound[2]) bound[2] = x;
+    if (y > bound[3]) bound[3] = y;
   }
   const fields = bounds.map(([left, top, right, bottom], style) => {
     const [wide, high] = [right - left + 1 + 2 * MARGIN, bottom - top + 1 + 2 * MARGIN];
     return right < 0 ? null : { left: left - MARGIN, top: top - MARGIN, wide, high, mark: state.categories[style].mark, field: new Float32Array(wide * high) };
   });
   for (let i = 0; i < data.n; i += 1) {
-    const { left, top, wide, field } = fields[state.styles[i]];
-    field[(cell(2 * i + 1) - top) * wide + cell(2 * i) - left] += 1;
+    const one = fields[styles[i]];
+    one.field[(cells[2 * i + 1] - one.top) * one.wide + cells[2 * i] - one.left] += 1;
   }
   contours = fields.map((one) => {
     if (!one || one.mark.name) return [];
     const { left, top, wide, high, field } = one;
-    blur(field, wide, high);
+    blur(field, wide);
     const most = field.reduce((a, b) => Math.max(a, b), 0);
     const place = (x, y) => `${Math.round((x + left + 0.5) * side)} ${Math.round((y + top + 0.5) * side)}`;
     return RISES.map((rise) => {

@@ -1,12 +1,14 @@
 // A round mark, as a vector drawing (legend, cards) and as a stamp of pixels (map).
+const glyphs = new Map(); // to be copied: a page has hundreds of a few kinds
+
 function glyph(mark, size = 12) {
-  const dot = draw("circle", { r: 0.95 });
-  dot.style.fill = paintOf(mark);
-  return draw(
-    "svg",
-    { viewBox: "-1.2 -1.2 2.4 2.4", width: size, height: size, class: "glyph", "aria-hidden": "true" },
-    dot,
-  );
+  const key = `${size} ${paintOf(mark)}`;
+  if (!glyphs.has(key)) {
+    const dot = draw("circle", { r: 0.95 });
+    dot.style.fill = paintOf(mark);
+    glyphs.set(key, draw("svg", { viewBox: "-1.2 -1.2 2.4 2.4", width: size, height: size, class: "glyph", "aria-hidden": "true" }, dot));
+  }
+  return glyphs.get(key).cloneNode(true);
 }
 
 // A stamp: for every pixel that it touches, where that is in a picture of this width, what it keeps of the ground (in

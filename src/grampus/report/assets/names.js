@@ -11,21 +11,21 @@ const CORE = 0.4; // of the documents around the fullest cell
 // not to a stray mark among those of another cluster.
 function denseParts(xs, ys) {
   const [side, row] = [(GRID + 1) / ACROSS, ACROSS + 2];
-  const cellAt = (i) => Math.floor(xs[i] / side) * row + Math.floor(ys[i] / side);
-  const counts = new Map();
-  for (let i = 0; i < xs.length; i += 1) counts.set(cellAt(i), (counts.get(cellAt(i)) ?? 0) + 1);
-  const around = (cell) => [-row - 1, -row, 1 - row, -1, 0, 1, row - 1, row, row + 1].map((step) => cell + step);
-  const heights = [...counts.keys()].map((cell) => [cell, around(cell).reduce((sum, one) => sum + (counts.get(one) ?? 0), 0)]);
+  const at = xs.map((x, i) => Math.floor(x / side) * row + Math.floor(ys[i] / side));
+  const counts = new Uint32Array(row * row);
+  for (const cell of at) counts[cell] += 1;
+  const around = [-row - 1, -row, 1 - row, -1, 0, 1, row - 1, row, row + 1]; // steps to the cells next to one
+  const heights = [...new Set(at)].map((cell) => [cell, around.reduce((sum, step) => sum + (counts[cell + step] ?? 0), 0)]);
   const dense = new Map(heights.sort((a, b) => b[1] - a[1]));
   const parts = [];
   for (const [mode, most] of dense) {
     if (most < CORE * heights[0][1]) break;
     if (parts.some(({ core }) => core.has(mode))) continue;
     const core = new Set([mode]);
-    for (const cell of core) for (const next of around(cell)) if (dense.get(next) >= CORE * most) core.add(next);
-    const all = [...xs.keys()].filter((i) => core.has(cellAt(i)));
+    for (const cell of core) for (const step of around) if (dense.get(cell + step) >= CORE * most) core.add(cell + step);
+    const all = [...xs.keys()].filter((i) => core.has(at[i]));
     const inside = all.filter((_, place) => place % Math.ceil(all.length / MOST_IN) === 0);
-    const middle = inside.filter((i) => around(mode).includes(cellAt(i)));
+    const middle = inside.filter((i) => around.includes(at[i] - mode));
     const mean = (values) => middle.reduce((sum, i) => sum + values[i], 0) / middle.length;
     parts.push({ core, at: [mean(xs), mean(ys)], lists: [xs, ys].map((values) => inside.map((i) => values[i])) });
   }

@@ -68,6 +68,8 @@ function freePlace({ category, small }, { at, lists }, width, height, { free, fo
   const { ratio } = view;
   const longest = LONGEST * Math.min(view.width, view.height);
   const [x, y] = [at[0] * view.scale + view.x, at[1] * view.scale + view.y];
+  const ends = (values, from) => [Math.min, Math.max].map((end) => values.reduce((a, b) => end(a, b), values[0]) * view.scale + from);
+  const [[left, right], [top, bottom]] = [ends(lists[0], view.x), ends(lists[1], view.y)];
   let [best, cost] = [null, Infinity];
   for (let far = 4 * ratio; far < Math.min(4 * cost, FARTHEST * ratio); far += 7 * ratio) {
     for (let turn = 0; turn < TURNS; turn += 1) {
@@ -75,6 +77,8 @@ function freePlace({ category, small }, { at, lists }, width, height, { free, fo
       const [cx, cy] = [x + Math.cos(angle) * (width / 2 + far), y + Math.sin(angle) * (height / 2 + far)];
       const box = [cx - width / 2, cy - height / 2, cx + width / 2, cy + height / 2];
       if (box[0] < 2 || box[2] > view.width - 2 || box[1] < view.top + 4 * ratio || box[3] > view.height - view.bottom - 4) continue;
+      const gap = Math.hypot(Math.max(left - box[2], box[0] - right, 0), Math.max(top - box[3], box[1] - bottom, 0)); // no mark is nearer
+      if (gap > longest || 0.25 * far + gap > cost) continue;
       if (!free(box) || found.some((other) => overlap(box, other.box) || (other.line && meets(other.line, box)))) continue;
       const beside = hem(box, 9 * ratio).reduce((sum, side) => sum + foreign(side, category), 0);
       const total = 0.25 * far + 0.15 * beside;
@@ -91,13 +95,15 @@ function freePlace({ category, small }, { at, lists }, width, height, { free, fo
 }
 
 // How far the nearest of these marks is from a box, and the line between them.
-function nearestOf(box, [xs, ys]) {
-  let [near, line] = [Infinity, null];
+function nearestOf([left, top, right, bottom], [xs, ys]) {
+  const { scale, x: dx, y: dy } = view;
+  let [near, best] = [Infinity, 0];
   for (let i = 0; i < xs.length; i += 1) {
-    const [x, y] = [xs[i] * view.scale + view.x, ys[i] * view.scale + view.y];
-    const from = [clamp(x, box[0], box[2]), clamp(y, box[1], box[3])];
-    const far = Math.hypot(x - from[0], y - from[1]);
-    if (far < near) [near, line] = [far, [from, [x, y]]];
+    const [x, y] = [xs[i] * scale + dx, ys[i] * scale + dy];
+    const [across, down] = [Math.max(left - x, x - right, 0), Math.max(top - y, y - bottom, 0)];
+    const far = across * across + down * down;
+    if (far < near) [near, best] = [far, i];
   }
-  return [near, line];
+  const [x, y] = [xs[best] * scale + dx, ys[best] * scale + dy];
+  return [Math.sqrt(near), [[clamp(x, left, right), clamp(y, top, bottom)], [x, y]]];
 }
