@@ -30,7 +30,8 @@ from grampus.persist import Edit, Run, change_run
 from grampus.persist.edits import digest
 from grampus.persist.folder import manifest_digest
 from grampus.persist.run import save_edits
-from grampus.report import report_html, write_report
+from grampus.report import colours, report_html, write_report
+from grampus.report.colours import group_marks
 from grampus.text import CorpusWarning, read_corpus
 from tests.edits import random_edit
 from tests.pages import PAYLOADS, hostile, serving, with_levels
@@ -422,6 +423,50 @@ def test_every_action_is_saved_as_it_happens(reader, folder):
     assert reader.edit(undo=True).json()["edits"] == 0
 
 
+def test_an_answer_and_what_the_page_shows_are_the_whole_answer(reader):
+    """Labels, certainty and leaves that an edit does not change are left out, as long as the server knows the page."""
+    shown = reader.ask("state").json()
+    steps = [
+        {"action": "rename", "clusters": [0], "name": "Sea"},
+        {"action": "merge", "clusters": [0, 2]},
+        {"action": "move", "clusters": [1], "documents": [0, 3]},
+        {"action": "level", "level": "fine"},
+        {"action": "noise", "documents": [7]},
+    ]
+    for step in [*steps, None, None]:
+        given = (reader.edit(step) if step else reader.edit(undo=True)).json()
+        pairs = zip(shown["levels"], given["levels"], strict=True)
+        if step and step["action"] == "rename":
+            assert not {"certainty", "second", "heatmap"} & given.keys()
+            assert not any("labels" in level for level in given["levels"])
+            assert "leaf" not in given["tree"]
+        merged = {"levels": [{**old, **new} for old, new in pairs], "tree": {**shown["tree"], **given["tree"]}}
+        whole = reader.ask("state").json()
+        assert {**shown, **given, **merged, "since": None} == whole
+        shown = whole
+
+
+def test_partitions_that_did_not_change_are_not_coloured_again(reader, monkeypatch):
+    made = []
+
+    def counted(labels, count, places):
+        made.append(labels.copy())
+        return group_marks(labels, count, places)
+
+    monkeypatch.setattr(colours, "group_marks", counted)
+    reader.ask()
+    assert len(made) == len(with_levels().levels)
+    reader.edit({"action": "rename", "clusters": [0], "name": "Sea"})
+    assert len(made) == 3
+    reader.edit({"action": "merge", "clusters": [0, 2]})
+    assert len(made) > 3
+    assert len({labels.tobytes() for labels in made}) == len(made)  # none twice
+    before = len(made)
+    reader.edit(undo=True)
+    reader.ask()
+    assert len(made) == before
+
+
 def test_a_change_for_an_older_revision_is_not_made(reader, folder):
     old = reader.server.session.store.revision
     assert reader.edit({"action": "rename", "clusters": [0], "name": "One"}).status == 200
@@ -680,6 +725,14 @@ def test_a_page_is_opened_as_the_run_that_it_shows(tmp_path):
     )
     again.save(tmp_path / "run")
     assert digest(Run.load(tmp_path / "run")) == digest(run)
+
+
+def test_a_page_of_an_earlier_version_with_numbers_of_four_bytes_is_opened(tmp_path):
+    write_report(with_levels(), tmp_path / "page.html")
+    wide = lambda found: found[1] + base64.b64encode(np.frombuffer(base64.b64decode(found[2]), "u1").astype("<u4"))  # noqa: E731
+    page = re.sub(rb'("(?:labels|second|leaf|codes)":")([^"]+)', wide, (tmp_path / "page.html").read_bytes())
+    (tmp_path / "page.html").write_bytes(page)
+    assert digest(run_of_page(tmp_path / "page.html")) == digest(with_levels())
 
 
 def test_pages_without_texts_of_one_cluster_and_after_edits_are_opened(tmp_path):

@@ -73,7 +73,7 @@ def take(run, rows):
 def unpacked(column):
     """Return the value of every document in a column that the page gets; None where it is unknown."""
     if column["kind"] == "category":
-        codes = np.frombuffer(base64.b64decode(column["codes"]), "<u4")
+        codes = np.frombuffer(base64.b64decode(column["codes"]), "u1")
         return [None if column["values"][code] == "unknown" else column["values"][code] for code in codes]
     kind = "<i4" if column["kind"] == "date" else "<f8"
     numbers = np.frombuffer(base64.b64decode(column["numbers"]), kind).tolist()

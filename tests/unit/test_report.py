@@ -170,12 +170,12 @@ def test_numbers_survive_packing():
     run = example_run()
     found = island(page_of(run))
     unpack = lambda text, kind: np.frombuffer(base64.b64decode(text), dtype=kind)  # noqa: E731
-    assert np.array_equal(unpack(found["levels"][0]["labels"], "<u4"), run.evidence.labels)
+    assert np.array_equal(unpack(found["levels"][0]["labels"], "u1"), run.evidence.labels)
     places = unpack(found["positions"], "<u2").reshape(-1, 2).astype(float)
     np.testing.assert_allclose(places / 65535, places_of(run.layout.coordinates).at, atol=1e-5)
-    codes = unpack(found["column"]["codes"], "<u4")
+    codes = unpack(found["column"]["codes"], "u1")
     assert [found["column"]["values"][code] for code in codes] == list(run.documents.classes)
-    leaves = unpack(found["tree"]["leaf"], "<u4")
+    leaves = unpack(found["tree"]["leaf"], "u1")
     ends = [node for node in found["tree"]["nodes"] if node[1] < 0]
     assert np.bincount(leaves).tolist() == [node[2] for node in ends]
     heat = found["heatmap"]
@@ -282,7 +282,7 @@ def test_documents_in_no_cluster_are_shown_and_counted_apart():
     assert "NMI 1.00, ARI 1.00" in said(run)
     found = json.loads(block(page, "data"))
     assert [cluster.get("none", False) for cluster in found["levels"][0]["clusters"]] == [False, False, True]
-    unpack = lambda text: np.frombuffer(base64.b64decode(text), dtype="<u4").tolist()  # noqa: E731
+    unpack = lambda text: np.frombuffer(base64.b64decode(text), dtype="u1").tolist()  # noqa: E731
     assert unpack(found["levels"][0]["labels"]) == [1, 1, 0, 0, 2]
     assert unpack(found["tree"]["leaf"])[-1] == 2  # one more than there are leaves
     assert found["heatmap"]["order"] == [0, 2, 1]

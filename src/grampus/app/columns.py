@@ -245,4 +245,4 @@ def _category(
         names.append("unknown")
     places = np.full(len(values) + 1, names.index("unknown") if (codes < 0).any() else 0)
     places[used] = np.arange(len(used))
-    return {**shown, "kind": "category", "values": names, "codes": packed(places[codes], np.uint32)}
+    return {**shown, "kind": "category", "values": names, "codes": packed(places[codes])}

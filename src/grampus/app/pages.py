@@ -88,8 +88,10 @@ def _inflated(text: str) -> bytes:
     return found
 
 
-def _numbers(text: str, kind: str, n: int) -> NDArray[Any]:
-    values = np.frombuffer(base64.b64decode(text, validate=True), kind)
+def _numbers(text: str, n: int, kind: str = "") -> NDArray[Any]:
+    """Return numbers of documents; without a kind, of as many bytes as there are for each."""
+    raw = base64.b64decode(text, validate=True)
+    values = np.frombuffer(raw, kind or f"<u{len(raw) // max(n, 1)}")
     if len(values) != n:
         raise ValueError("length")
     return values
@@ -118,8 +120,8 @@ def _run(data: dict[str, Any], columns: dict[str, Any], page: _Parts) -> Run:
     pairs = [(group[0], one, alike) for group, alike in data["copies"] for one in group[1:]]
     column, classes = data["column"], None
     if column is not None:
-        classes = np.array(column["values"], dtype=object)[_numbers(column["codes"], "<u4", n)]
-    positions = _numbers(data["positions"], "<u2", 2 * n).reshape(n, 2)
+        classes = np.array(column["values"], dtype=object)[_numbers(column["codes"], n)]
+    positions = _numbers(data["positions"], 2 * n, "<u2").reshape(n, 2)
     words = _texts(columns["texts"], n)
     return Run(
         provenance=Provenance(
@@ -151,7 +153,7 @@ def _run(data: dict[str, Any], columns: dict[str, Any], page: _Parts) -> Run:
 
 def _labels(text: str, n: int, k: int) -> NDArray[np.int32]:
     """Return clusters of documents; the number after the last, and whatever is beyond, is none."""
-    values = _numbers(text, "<u4", n)
+    values = _numbers(text, n)
     return np.where(values < k, values, np.uint32(0xFFFFFFFF)).astype(np.int32)
 
 
@@ -182,7 +184,7 @@ def _tree(
         for index, (parent, order, size, cluster, name, gain, words) in enumerate(given["nodes"])
     )  # fmt: skip
     ends = np.array([*(branch.index for branch in tree if not branch.children), -1], dtype=np.int32)
-    return tree, ends[np.minimum(_numbers(given["leaf"], "<u4", len(labels)), len(ends) - 1)]
+    return tree, ends[np.minimum(_numbers(given["leaf"], len(labels)), len(ends) - 1)]
 
 
 def _choice(given: dict[str, Any] | None) -> Choice | None:

@@ -19,7 +19,7 @@ from ..text import Corpus, CorpusWarning, ReadOptions, read_corpus
 from .actions import LONG
 from .store import OpenRun, StaleError, edits_asked
 from .tables import EXPORTS
-from .view import columns_of, live_answer, live_page, live_state, waiting_page
+from .view import columns_of, live_answer, live_page, live_state, news, waiting_page
 from .work import SAVING, Making
 
 MB = 10**6
@@ -106,14 +106,16 @@ class Session:
         work = self._work
         if work is not None and (not work.done or asked.get("work") == str(work.number)):
             if work.done and asked.get("since") != revision:
-                return self._answer(run, revision, work=work.told())
+                return self._answer(run, revision, asked.get("since"), work=work.told())
             return as_json({"work": work.told()})
-        return Reply(status=204) if asked.get("since") == revision else self._answer(run, revision)
+        since = asked.get("since")
+        return Reply(status=204) if since == revision else self._answer(run, revision, since)
 
-    def _answer(self, run: Run, revision: str, status: int = 200, **more: Any) -> Reply:
-        """Return what became of the run; spelled once for every revision, and undoing brings one back."""
-        made = self._keep("answer", revision, lambda: as_json(live_answer(run, revision)).body)
-        return Reply(as_json({**more, "back": self._ready().kept}).body[:-1] + b", " + made[1:], status=status)
+    def _answer(self, run: Run, revision: str, since: Any, status: int = 200, **more: Any) -> Reply:
+        """Return what became of the run since a revision; made once for every revision, and undoing brings one back."""
+        made = self._keep("answer", revision, lambda: live_answer(run, revision))
+        before = self._kept["answer"].get(since) if isinstance(since, str) else None
+        return as_json({**more, "back": self._ready().kept, "since": since, **news(made, before)}, status)
 
     def document(self, asked: Mapping[str, str]) -> Reply:
         """Return the whole text of a document, by its row."""
@@ -158,10 +160,13 @@ class Session:
             run, revision = store.undone(seen) if undo is True else store.change(seen, change)
             marked = run.edits and run.edits[-1].action in MARKS and not undo and len(content["edits"]) == 1
             if marked:
-                return as_json({**live_state(run, revision), "back": store.kept, "marked": True})
-            return self._answer(run, revision)
+                state, before = live_state(run, revision), self._kept.get("answer", {}).get(seen)
+                if before is not None:
+                    self._keep("answer", revision, lambda: {**before, **state})
+                return as_json({**state, "back": store.kept, "marked": True})
+            return self._answer(run, revision, seen)
         except StaleError:
-            return self._answer(*store.look(), status=409)
+            return self._answer(*store.look(), seen, status=409)
 
     def work(self, asked: Mapping[str, str], body: bytes) -> Reply:
         """Begin an action that takes a while; answer at once with how far it is."""
@@ -173,7 +178,7 @@ class Session:
         store = self._ready()
         run, revision = store.look()
         if seen != revision:
-            return self._answer(run, revision, status=409)
+            return self._answer(run, revision, seen, status=409)
         with self._locks["work"]:
             if self._work is not None and not self._work.done:
                 return problem(400, f"{self._work.what}: wait for it, or cancel it.")

@@ -1,5 +1,6 @@
 """What the browser gets: the page with the scripts of the app, and what a change makes of it."""
 
+from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -80,6 +81,23 @@ def live_answer(run: Run, revision: str) -> dict[str, Any]:
     }
 
 
+def news(answer: Mapping[str, Any], before: Mapping[str, Any] | None) -> Mapping[str, Any]:
+    """Return an answer without the long parts that are as in an earlier one, which the page shows."""
+    if before is None:
+        return answer
+    levels, old = answer["levels"], before["levels"]
+    same = len(levels) == len(old)
+    return {
+        **_without_same(answer, before, ("certainty", "second", "heatmap")),
+        "levels": [_without_same(*pair, ("labels",)) for pair in zip(levels, old, strict=True)] if same else levels,
+        "tree": answer["tree"] and _without_same(answer["tree"], before["tree"] or {}, ("leaf",)),
+    }
+
+
+def _without_same(new: Mapping[str, Any], old: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
+    return {name: value for name, value in new.items() if name not in names or name not in old or value != old[name]}
+
+
 def columns_of(run: Run, place: Path) -> dict[str, Any]:
     """Return columns to filter by that the page does not hold: length, language, and those of the run's table."""
     texts, excerpts = run.documents.texts, run.documents.excerpts
@@ -93,7 +111,7 @@ def columns_of(run: Run, place: Path) -> dict[str, Any]:
         codes = detect_languages(excerpts)
         names = [LANGUAGES[code].name if code in LANGUAGES else "unknown" for code in codes]
         values, rows = np.unique(names, return_inverse=True)
-        column = {"name": "language", "kind": "category", "values": values.tolist(), "codes": packed(rows, np.uint32)}
+        column = {"name": "language", "kind": "category", "values": values.tolist(), "codes": packed(rows)}
         found += [column] if len(values) > 1 else []
     others, note = table_columns(run, place)
     return {"columns": found + others, "note": note}

@@ -95,7 +95,7 @@ def answer(page: Page) -> dict[str, Any]:
         "levels": [_level(run, level, order, page.texts is not None) for level in page.levels],
         "level": page.own,
         "certainty": packed(np.clip(np.nan_to_num(evidence.margin), 0, 1) * GRID, np.uint16),
-        "second": packed(_numbered(evidence.second, run.n_clusters), np.uint32),
+        "second": packed(_numbered(evidence.second, run.n_clusters)),
         "tree": _tree(evidence.tree, evidence.leaves, order),
         "heatmap": _heatmap(run),
         "copies": [[list(group.documents), _short(group.similarity)] for group in copies[:MOST_GROUPS]],
@@ -110,7 +110,7 @@ def _level(run: Run, level: ShownLevel, order: Sequence[int], quotes: bool) -> d
     none = [_NO_CLUSTER] if (level.labels < 0).any() else []
     return {
         "name": level.name,
-        "labels": packed(_numbered(level.labels, len(level.clusters)), np.uint32),
+        "labels": packed(_numbered(level.labels, len(level.clusters))),
         "clusters": [*(_cluster(cluster, quotes) for cluster in level.clusters), *none],
         "branches": [place.get(branch, -1) for branch in level.branches],
         "marks": level_marks(run, level.labels, len(level.clusters)),
@@ -151,9 +151,12 @@ def _numbered(labels: NDArray[Any], last: int) -> NDArray[Any]:
     return np.where(labels < 0, last, labels)
 
 
-def packed(values: NDArray[Any], kind: Any) -> str:
-    """Return an array as little-endian bytes in base 64; numbers become whole where the kind is."""
-    dtype = np.dtype(kind).newbyteorder("<")
+def packed(values: NDArray[Any], kind: Any = None) -> str:
+    """Return an array as little-endian bytes in base 64; numbers become whole where the kind is.
+
+    Without a kind, they are numbers from 0 on, in as few bytes as the largest needs.
+    """
+    dtype = np.dtype(kind or np.min_scalar_type(values.max(initial=0))).newbyteorder("<")
     rounded = np.rint(values) if values.dtype.kind == "f" and dtype.kind != "f" else values
     return base64.b64encode(rounded.astype(dtype).tobytes()).decode("ascii")
 
@@ -163,7 +166,7 @@ def _short(value: float | None) -> float | None:
 
 
 def _column(name: str, values: Sequence[str], codes: NDArray[Any]) -> dict[str, Any]:
-    return {"name": name, "values": list(values), "codes": packed(codes, np.uint32)}
+    return {"name": name, "values": list(values), "codes": packed(codes)}
 
 
 def _tree(tree: Sequence[Branch], leaves: NDArray[np.int32], order: Sequence[int]) -> dict[str, Any] | None:
@@ -180,7 +183,7 @@ def _tree(tree: Sequence[Branch], leaves: NDArray[np.int32], order: Sequence[int
             [place.get(b.parent, -1), b.order, b.size, b.cluster, b.name, _short(b.gain / top), b.words]
             for b in (tree[index] for index in order)
         ],
-        "leaf": packed(np.where(leaves < 0, len(ends), number[leaves]), np.uint32),
+        "leaf": packed(np.where(leaves < 0, len(ends), number[leaves])),
     }
 
 

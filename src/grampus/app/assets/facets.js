@@ -104,7 +104,7 @@ function figureFacet(name, numbers) {
 }
 
 function facetOf({ name, kind, numbers, values, codes }) {
-  if (kind === "category") return categoryFacet(name, values, unpack(codes, "u32"));
+  if (kind === "category") return categoryFacet(name, values, unpack(codes));
   return kind === "date" ? dateFacet(name, unpack(numbers, "i32")) : figureFacet(name, new Float64Array(bytesOf(numbers).buffer));
 }
 

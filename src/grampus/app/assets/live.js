@@ -24,17 +24,6 @@ const asSent = ({ action, level, clusters, documents: rows, name, parts }) => ({
   ...(action === "level" || level !== data.level ? { level: levels[level].name } : {}),
 });
 
-const SAID = {
-  rename: ({ name }) => `Renamed to ${name}`,
-  merge: ({ clusters }) => `${clusters.length} clusters merged`,
-  split: () => "Cluster split",
-  move: ({ documents: some }) => `${count(some.length, "document")} moved`,
-  noise: ({ documents: some }) => `${count(some.length, "document")} in no cluster`,
-  done: () => "Marked as done",
-  reopen: () => "Marked as open",
-  level: ({ level }) => `The clusters are those of the ${levels[level].name} level`,
-};
-
 function trouble(words) {
   live.problem = words;
   if (words) announce(words);
@@ -84,16 +73,14 @@ const undo = () => send({ undo: true }, "Last change undone");
 // Colours stay with the documents: a cluster keeps the mark of the one that most of its documents were in.
 function marksAfter(labelsBefore, marksBefore, level) {
   const real = level.clusters.filter((cluster) => !cluster.none).length;
-  const shares = Array.from({ length: real }, () => new Map());
-  for (let i = 0; i < data.n; i += 1) {
-    const share = shares[level.labels[i]];
-    share?.set(labelsBefore[i], (share.get(labelsBefore[i]) ?? 0) + 1);
-  }
+  const shares = Array.from({ length: real }, () => new Uint32Array(marksBefore.length));
+  for (let i = 0; i < data.n; i += 1) if (level.labels[i] < real) shares[level.labels[i]][labelsBefore[i]] += 1;
   const times = new Map();
   const marks = [];
   const sizes = sizesAt(level);
   for (const c of [...shares.keys()].sort((a, b) => sizes[b] - sizes[a] || a - b)) {
-    const [from] = [...shares[c]].filter(([label]) => marksBefore[label] && marksBefore[label] !== OTHER).sort((a, b) => b[1] - a[1])[0] ?? [];
+    const most = Math.max(0, ...shares[c]);
+    const from = most ? shares[c].indexOf(most) : -1;
     const mark = marksBefore[from] ?? markOf(c);
     const again = times.get(from) ?? 0;
     times.set(from, again + 1);
@@ -116,20 +103,21 @@ function take(answer) {
   const shown = levels[state.level].name;
   const wasOwn = isOwnLevel();
   const [labelsBefore, marksBefore] = [ownLabels, marksOf(data.level)];
-  levels.splice(0, levels.length, ...answer.levels.map((level) => ({ ...level, labels: unpack(level.labels, "u32") })));
-  for (const name of ["level", "heatmap", "copies", "copiesFound", "odd", "oddFound", "tree"]) data[name] = answer[name];
-  certainty.set(Float32Array.from(unpack(answer.certainty, "u16"), (value) => value / 65535));
-  strengths.set(Uint8Array.from(certainty, strengthOf));
-  second = unpack(answer.second, "u32");
+  const labelsOf = (level, place) => (level.labels ? unpack(level.labels) : levels[place].labels);
+  levels.splice(0, levels.length, ...answer.levels.map((level, place) => ({ ...level, labels: labelsOf(level, place) })));
+  for (const name of ["level", "heatmap", "copies", "copiesFound", "odd", "oddFound", "tree"]) if (name in answer) data[name] = answer[name];
+  if (answer.certainty) certainty.set(fractions(answer.certainty));
+  strengths.set(certainty.map(strengthOf));
+  if (answer.second) second = unpack(answer.second);
   ownLabels = levels[data.level].labels;
   levelNames = levels.map(() => ({}));
-  growBranches(data.tree?.nodes ?? [], data.tree ? unpack(data.tree.leaf, "u32") : null);
+  growBranches(data.tree?.nodes ?? [], data.tree?.leaf ? unpack(data.tree.leaf) : data.tree && leafOf);
   marksOfLevels.length = 0;
   marksOfLevels[data.level] = marksAfter(labelsBefore, marksBefore, levels[data.level]);
   foundCount = levels[data.level].clusters.filter((cluster) => !cluster.none).length;
   const place = wasOwn ? data.level : levels.findIndex(({ name }) => name === shown);
   takeSentences(answer);
-  showHeatmap();
+  if ("heatmap" in answer) showHeatmap();
   tell("edits");
   showLevel(place < 0 ? data.level : place);
 }
@@ -156,7 +144,7 @@ async function look() {
         const answer = await reply.json();
         if (answer.problem) trouble(answer.problem);
         else if (answer.work) followed(answer.work);
-        if (answer.revision && !live.busy && answer.revision !== live.revision) take(answer);
+        if (answer.revision && !live.busy && answer.since === live.revision) take(answer);
       }
     } catch {
       if (!live.problem) trouble(`${ENDED}Everything shown here is saved.`);

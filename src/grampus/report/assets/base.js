@@ -78,8 +78,10 @@ function bytesOf(text) {
 
 const KINDS = { u8: Uint8Array, u16: Uint16Array, u32: Uint32Array, i32: Int32Array };
 
+// Without a kind: a number for each document, of as many bytes as the largest needs.
 function unpack(text, kind) {
-  return text === null ? null : new KINDS[kind](bytesOf(text).buffer);
+  const bytes = text === null ? null : bytesOf(text);
+  return bytes && new KINDS[kind ?? `u${(8 * bytes.length) / data.n}`](bytes.buffer);
 }
 
 async function inflate(text) {

@@ -27,7 +27,7 @@ function growBranches(nodes, leaves) {
   splits = branches.filter((branch) => branch.order >= 0).sort((a, b) => a.order - b.order);
 }
 
-growBranches(data.tree?.nodes ?? [], data.tree ? unpack(data.tree.leaf, "u32") : null);
+growBranches(data.tree?.nodes ?? [], data.tree ? unpack(data.tree.leaf) : null);
 
 // The branches that are whole after a cut into (at least) so many parts, from left to right.
 function partsOf(cut) {

@@ -3,6 +3,18 @@
 const LONGEST_NAME = 200;
 const keyOf = (group) => levels[data.level].clusters[group.first].key ?? group.first;
 
+// How a change is announced.
+const SAID = {
+  rename: ({ name }) => `Renamed to ${name}`,
+  merge: ({ clusters }) => `${clusters.length} clusters merged`,
+  split: () => "Cluster split",
+  move: ({ documents: some }) => `${count(some.length, "document")} moved`,
+  noise: ({ documents: some }) => `${count(some.length, "document")} in no cluster`,
+  done: () => "Marked as done",
+  reopen: () => "Marked as open",
+  level: ({ level }) => `The clusters are those of the ${levels[level].name} level`,
+};
+
 function rename(group, name) {
   const given = name.trim().slice(0, LONGEST_NAME);
   if (!given || given === group.name) {

@@ -1,14 +1,15 @@
 // What is known and what is chosen. `data` never changes; `state` does, and says so through topics.
 const data = JSON.parse(byId("data").textContent);
-const levels = data.levels.map((level) => ({ ...level, labels: unpack(level.labels, "u32") }));
+const levels = data.levels.map((level) => ({ ...level, labels: unpack(level.labels) }));
 let { labels } = levels[data.level];
 data.clusters = levels[data.level].clusters; // of the level that is shown
 let ownLabels = labels; // of the run's own level, to which tree, heatmap and edits belong
-const certainty = Float32Array.from(unpack(data.certainty, "u16"), (value) => value / 65535);
+const fractions = (text) => new Float32Array(unpack(text, "u16")).map((value) => value / 65535);
+const certainty = fractions(data.certainty);
 const days = unpack(data.days, "i32");
-let second = unpack(data.second, "u32"); // the next nearest cluster of the run's own level
+let second = new Uint32Array(unpack(data.second)); // the next nearest cluster of the run's own level
 const UNKNOWN_DAY = -2147483648;
-const column = data.column && { ...data.column, codes: unpack(data.column.codes, "u32") };
+const column = data.column && { ...data.column, codes: unpack(data.column.codes) };
 
 // Documents in no cluster, if there are any, come as one more, the last: counted and shown, never renamed or merged.
 let clusterCount = data.clusters.filter((cluster) => !cluster.none).length;

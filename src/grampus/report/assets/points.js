@@ -12,7 +12,7 @@ let stamps = null;
 // How much of its colour a mark keeps: what is not active, then unsure to sure.
 const STRENGTHS = [0.2, 0.42, 0.68, 1];
 const strengthOf = (sure) => (clusterCount < 2 || sure > 0.3 * surest ? 3 : sure > 0.12 * surest ? 2 : 1);
-const strengths = Uint8Array.from(certainty, strengthOf);
+const strengths = new Uint8Array(certainty.map(strengthOf));
 
 const toScreen = (i) => [places[2 * i] * view.scale + view.x, places[2 * i + 1] * view.scale + view.y];
 const fitScale = () => (Math.min(view.width, view.height) * 0.9) / GRID;

@@ -42,54 +42,39 @@ function put({ keys, homes: at }, some, key) {
   }
 }
 
-// action → what it does to a state, and how it is announced.
+// action → what it does to a state.
 const OPERATIONS = {
-  rename: {
-    apply: ({ names }, { clusters: [key], name }) => names.set(key, name),
-    words: ({ name }) => `Renamed to ${name}`,
+  rename: ({ names }, { clusters: [key], name }) => names.set(key, name),
+  merge({ keys, names, went, words, homes: at }, { clusters }) {
+    const [first, ...rest] = [...clusters].sort((a, b) => a - b);
+    const gone = new Set(rest);
+    names.set(first, [first, ...rest].map((key) => names.get(key)).join(" + "));
+    for (let i = 0; i < data.n; i += 1) if (gone.has(keys[i])) keys[i] = first;
+    words.delete(first);
+    at.delete(first);
+    for (const key of rest) {
+      names.delete(key);
+      went.set(key, first);
+    }
   },
-  merge: {
-    apply({ keys, names, went, words, homes: at }, { clusters }) {
-      const [first, ...rest] = [...clusters].sort((a, b) => a - b);
-      const gone = new Set(rest);
-      names.set(first, [first, ...rest].map((key) => names.get(key)).join(" + "));
-      for (let i = 0; i < data.n; i += 1) if (gone.has(keys[i])) keys[i] = first;
-      words.delete(first);
-      at.delete(first);
-      for (const key of rest) {
-        names.delete(key);
-        went.set(key, first);
-      }
-    },
-    words: ({ clusters }) => `${clusters.length} clusters merged`,
+  split(now, { clusters: [key] }) {
+    const parts = [...now.homes.get(key).children].sort((a, b) => b.size - a.size || a.index - b.index);
+    const taken = new Set(now.names.values());
+    taken.delete(now.names.get(key));
+    const made = parts.map((_, number) => (number ? now.fresh + number - 1 : key));
+    const partOf = partOfLeaves(parts);
+    for (let i = 0; i < data.n; i += 1) if (now.keys[i] === key) now.keys[i] = made[partOf[leafOf[i]]];
+    parts.forEach((part, number) => {
+      now.words.set(made[number], [part.name, ...part.words]);
+      now.names.set(made[number], freeName(part.name, taken));
+      now.homes.set(made[number], part);
+      if (number) now.from.set(made[number], key);
+      taken.add(now.names.get(made[number]));
+    });
+    now.fresh += parts.length - 1;
   },
-  split: {
-    apply(now, { clusters: [key] }) {
-      const parts = [...now.homes.get(key).children].sort((a, b) => b.size - a.size || a.index - b.index);
-      const taken = new Set(now.names.values());
-      taken.delete(now.names.get(key));
-      const made = parts.map((_, number) => (number ? now.fresh + number - 1 : key));
-      const partOf = partOfLeaves(parts);
-      for (let i = 0; i < data.n; i += 1) if (now.keys[i] === key) now.keys[i] = made[partOf[leafOf[i]]];
-      parts.forEach((part, number) => {
-        now.words.set(made[number], [part.name, ...part.words]);
-        now.names.set(made[number], freeName(part.name, taken));
-        now.homes.set(made[number], part);
-        if (number) now.from.set(made[number], key);
-        taken.add(now.names.get(made[number]));
-      });
-      now.fresh += parts.length - 1;
-    },
-    words: () => "Cluster split",
-  },
-  move: {
-    apply: (now, { clusters: [key], documents: some }) => put(now, some, key),
-    words: ({ documents: some }) => `${count(some.length, "document")} moved`,
-  },
-  noise: {
-    apply: (now, { documents: some }) => put(now, some, -1),
-    words: ({ documents: some }) => `${count(some.length, "document")} in no cluster`,
-  },
+  move: (now, { clusters: [key], documents: some }) => put(now, some, key),
+  noise: (now, { documents: some }) => put(now, some, -1),
 };
 
 // Clusters without documents are gone; false if none is left.
@@ -131,7 +116,7 @@ function replay() {
   levelNames = levels.map(() => ({}));
   for (const operation of effective()) {
     if (operation.level !== data.level) renameOn(now, operation);
-    else OPERATIONS[operation.action].apply(now, operation);
+    else OPERATIONS[operation.action](now, operation);
     if (!settle(now)) return false;
   }
   marksAsFound ??= marksAt(asFound);
@@ -184,7 +169,7 @@ function edit(operation) {
     announce("A document must be left in a cluster");
     return;
   }
-  if (operation.action !== "clear") announce(OPERATIONS[operation.action].words(operation));
+  if (operation.action !== "clear") announce(SAID[operation.action](operation));
 }
 
 // Takes the last operation back, and shows the level that it was made on.
