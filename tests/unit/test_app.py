@@ -458,7 +458,7 @@ def test_partitions_that_did_not_change_are_not_coloured_again(reader, monkeypat
     assert len(made) == len(with_levels().levels)
     reader.edit({"action": "rename", "clusters": [0], "name": "Sea"})
     assert len(made) == 3
-    reader.edit({"action": "merge", "clusters": [0, 2]})
+    reader.edit({"action": "move", "clusters": [1], "documents": [*range(40)]})
     assert len(made) > 3
     assert len({labels.tobytes() for labels in made}) == len(made)  # none twice
     before = len(made)

@@ -77,7 +77,7 @@ def live_answer(run: Run, revision: str) -> dict[str, Any]:
             [[one.kind, MARKS[one.kind], KINDS[one.kind], one.text] for one in part]
             for part in first_notes(page.statements)
         ],
-        **answer(page),
+        **answer(page, fresh=False),
     }
 
 

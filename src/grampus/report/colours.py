@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
 from .._array import Array
+from .._parallel import thread_count
 from ..persist import Run
 from ..persist.regrow import members_of_clusters
 from .places import Places, places_of
@@ -141,7 +142,7 @@ def _closeness(labels: NDArray[np.integer], count: int, places: Places) -> Array
 def _neighbours(places: Places, some: bytes) -> NDArray[np.intp]:
     """Return the nearest of some documents to each of them, of shape (m, up to 8)."""
     at = places.at[np.frombuffer(some, dtype=np.intp)]
-    return np.asarray(cKDTree(at).query(at, min(AROUND + 1, len(at)))[1][:, 1:])
+    return np.asarray(cKDTree(at).query(at, min(AROUND + 1, len(at)), workers=thread_count())[1][:, 1:])
 
 
 def _spread(close: Array, alike: Array, dear: Array) -> NDArray[np.intp]:

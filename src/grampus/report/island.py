@@ -87,12 +87,15 @@ def island(page: Page) -> dict[str, Any]:
     }
 
 
-def answer(page: Page) -> dict[str, Any]:
-    """Return what edits of the run change."""
+def answer(page: Page, *, fresh: bool = True) -> dict[str, Any]:
+    """Return what edits of the run change; a page that is not fresh has marks of the run's own clusters."""
     run, evidence = page.run, page.run.evidence
     copies, odd, order = copy_groups(run), outliers(run), preorder(evidence.tree)
     return {
-        "levels": [_level(run, level, order, page.texts is not None) for level in page.levels],
+        "levels": [
+            _level(run, level, order, page.texts is not None, fresh or place != page.own)
+            for place, level in enumerate(page.levels)
+        ],
         "level": page.own,
         "certainty": packed(np.clip(np.nan_to_num(evidence.margin), 0, 1) * GRID, np.uint16),
         "second": packed(_numbered(evidence.second, run.n_clusters)),
@@ -105,7 +108,7 @@ def answer(page: Page) -> dict[str, Any]:
     }
 
 
-def _level(run: Run, level: ShownLevel, order: Sequence[int], quotes: bool) -> dict[str, Any]:
+def _level(run: Run, level: ShownLevel, order: Sequence[int], quotes: bool, marks: bool) -> dict[str, Any]:
     place = {index: number for number, index in enumerate(order)}
     none = [_NO_CLUSTER] if (level.labels < 0).any() else []
     return {
@@ -113,7 +116,7 @@ def _level(run: Run, level: ShownLevel, order: Sequence[int], quotes: bool) -> d
         "labels": packed(_numbered(level.labels, len(level.clusters))),
         "clusters": [*(_cluster(cluster, quotes) for cluster in level.clusters), *none],
         "branches": [place.get(branch, -1) for branch in level.branches],
-        "marks": level_marks(run, level.labels, len(level.clusters)),
+        "marks": level_marks(run, level.labels, len(level.clusters)) if marks else [],
     }
 
 

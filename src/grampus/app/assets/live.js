@@ -211,13 +211,12 @@ starts.push(() => {
     el("button", { type: "button", id: "take-level", hidden: true, onclick: () => edit({ action: "level", level: state.level }) }),
     el("span", { id: "done-note", class: "quiet", role: "status" }),
   );
-  listen("groups level texts", () => {
+  listen("groups level cards", () => {
     showDone();
     showTakeLevel();
   });
   listen("opened", readWhole);
   document.addEventListener("visibilitychange", look);
-  for (const id of ["card-order", "card-table"]) byId(id).addEventListener("change", showDone);
   live.asked = setTimeout(look, live.work ? POLL / 4 : POLL);
 });
 

@@ -164,6 +164,15 @@ function showCards() {
   byId("cards").classList.toggle("as-table", asTable);
   byId("cards").replaceChildren(...(asTable ? [clusterTable(groups)] : groups.map(card)));
   showMergeBar();
+  tell("cards");
+}
+
+// Cards that are out of sight wait until the map is drawn.
+let cardsSeen = false;
+
+function cardsSoon() {
+  if (cardsSeen) showCards();
+  else requestAnimationFrame(() => setTimeout(showCards));
 }
 
 // "4,000 documents in 12 clusters, 31 in no cluster"
@@ -181,10 +190,9 @@ function startCards() {
     chosenToMerge.clear();
     renaming = -1;
   });
-  listen("groups", () => {
-    showCards();
-    showHeadline();
-  });
+  new IntersectionObserver(([{ isIntersecting }]) => (cardsSeen = isIntersecting)).observe(byId("cards"));
+  listen("groups", cardsSoon);
+  listen("groups", showHeadline);
   listen("texts", showCards);
   for (const id of ["card-order", "card-table"]) byId(id).addEventListener("change", showCards);
 }
