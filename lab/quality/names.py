@@ -79,7 +79,8 @@ def faults(name: list[str], members: list[str], language: str | None) -> set[str
     for line in (" ".join(line.lower().split()) for text in members for line in text.splitlines()) if missing else ():
         missing -= {part for part in missing if part in line}
     signs = (
-        not {word for read in tokens for word in read}.issuperset(words), any(word.isdigit() for word in words),
+        not {word for read in tokens for word in read}.issuperset(words),
+        any(word.isdigit() for part in name for word in part.split()),  # "UTF-8" is a word
         bool(missing), len(set(stems(words, language))) < len(words),
         any(2 * heads[word] > max(total[word], 1) for word in words),
         any(torn(a, b, tokens) for x, y in combinations(name, 2) for a in lowered(x) for b in lowered(y)),

@@ -66,6 +66,12 @@ def test_texts_in_clusters_out():
     assert np.isfinite(run.layout.coordinates).all()
 
 
+def test_excerpts_are_without_headers_and_markup_where_anything_is_left():
+    head, badge = "From: joe@sea.example\nSubject: News\n\n", "![Build](https://ci.example/badge.svg)\n"
+    run = quick(2).fit([head + SEA[0], badge + SEA[1], badge, *SEA[2:], *AIR]).run_
+    assert [run.documents.excerpts[at] for at in range(3)] == [f"News {SEA[0]}", SEA[1], badge.strip()]
+
+
 def test_a_corpus_keeps_its_ids_titles_labels_and_dates():
     corpus = Corpus(TEXTS, ids=list("abcdefghij"), labels=["s"] * 5 + [""] * 5, titles=TEXTS, dates=["2020"] * 10)
     run = two().fit(corpus).run_

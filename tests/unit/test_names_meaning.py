@@ -53,6 +53,15 @@ def test_the_title_is_the_word_that_says_it():
     assert [name.split(", ")[0] for name in names(FLAGS + COURTS, BOTH)] == ["Flag", "Supreme Court"]
 
 
+def test_words_are_compared_with_each_other_rather_than_with_documents():
+    # Every word is unlike the long texts in the third direction, and thus far from the first group.
+    rows = {"whale": [0.2, 0.0, -1.0], "bird": [0.0, 0.2, -1.0]}
+    documents = np.array([[0.1, 0.0, 1.0], [0.0, 0.1, 0.9]])
+    meaning = DocumentMeaning(documents, lambda texts: [*map(rows.get, texts)], np.ones(2))
+    near = meaning.closeness(["whale", "bird"], meaning.directions(np.array([0, 1]), np.eye(2, dtype=bool)))
+    assert near.argmax(axis=1).tolist() == [0, 1]
+
+
 @pytest.mark.parametrize("meaning", [True, False])
 def test_a_phrase_is_never_torn(meaning):
     name = names(FLAGS + COURTS, BOTH, meaning)[1]
@@ -124,6 +133,21 @@ def test_lines_that_load_other_programs_are_not_read():
     assert [found.words[number] for number in found.word] == ["open", "file", "opens", "a", "file", "or"]
     said = "from Paris the import\nimport duties rose\nthe import of wine"
     assert not len(read_words([said]).hidden_word)
+
+
+def test_who_made_a_text_is_not_read():
+    named = "Ann Lee  ,\nJoe Doe  \n -- Eve Poe    Fri, 15 May 2026\n(C) 2013 Max Roe, ACME\n"
+    found = read_words([named + "Blue Whale  sings\nLong Song.  End"])
+    shown = [found.words[number] for number in found.word]
+    assert " ".join(shown) == "Fri 15 May 2026 Blue Whale sings Long Song End"
+
+
+@pytest.mark.parametrize("meaning", [True, False])
+def test_a_noun_is_a_better_title_than_a_verb(meaning):
+    sea = ["The whale and the sea", "A whale in the sea", "The sea of the whale", "Whale of the sea"]
+    texts = ["I want to activate my card", "To activate a card", "You activate this card", "How to activate the card"]
+    first = name_partition(wording(texts + sea, meaning), [0] * 4 + [1] * 4)[0]
+    assert (first.name, first.words[:1]) == ("Card", ("activate",))
 
 
 def test_names_are_the_same_for_any_number_of_threads():

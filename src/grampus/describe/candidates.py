@@ -27,6 +27,8 @@ class Candidate(NamedTuple):
         How near its meaning is to that of the group, up to 1.
     leads : float
         How often another word of the same phrase follows it, as one does an adjective; 1 for a participle.
+    acts : float
+        How often it begins like a verb.
     """
 
     score: float
@@ -36,12 +38,14 @@ class Candidate(NamedTuple):
     times: int = 0
     near: float = 1.0
     leads: float = 0.0
+    acts: float = 0.0
 
     @property
     def as_title(self) -> float:
         """The score as a title: meaning counts twice, most documents should contain it, and it should stand alone."""
         covers = self.share**COVERED * min(self.share / SPECIFIC, 1.0)
-        return self.score * self.near * covers * (1.0 - max(self.leads - 0.5, 0.0))
+        is_noun = (1.0 - max(self.leads - 0.5, 0.0)) * (1.0 - self.acts)
+        return self.score * self.near * covers * is_noun
 
 
 def repeats(one: Candidate, other: Candidate) -> bool:

@@ -33,8 +33,9 @@ class DocumentMeaning:
     >>> from grampus.describe.direction import DocumentMeaning
     >>> rows = {"whale": [1.0, 0.0], "bird": [0.0, 1.0]}
     >>> meaning = DocumentMeaning(np.eye(2), lambda texts: [rows[text] for text in texts], np.ones(2))
-    >>> meaning.closeness(["whale"], meaning.directions(np.array([0, 1]), np.eye(2, dtype=bool))).round(2).tolist()
-    [[1.0, -1.0]]
+    >>> directions = meaning.directions(np.array([0, 1]), np.eye(2, dtype=bool))
+    >>> meaning.closeness(["whale", "bird"], directions).round(2).tolist()
+    [[1.0, -1.0], [-1.0, 1.0]]
     """
 
     rows: Any
@@ -54,8 +55,12 @@ class DocumentMeaning:
         return unit_rows(means - self.mean)
 
     def closeness(self, texts: Sequence[str], directions: Array) -> Array:
-        """Return the cosine of the meaning of each text with each direction, (texts, groups)."""
-        return self.centred(np.asarray(self.encode(texts), dtype=np.float64).reshape(len(texts), -1)) @ directions.T
+        """Return the cosine of the meaning of each text with each direction, (texts, groups).
+
+        Words are unlike documents in the same way, whatever they mean, so the mean of all texts is taken off.
+        """
+        rows = self.centred(np.asarray(self.encode(texts), dtype=np.float64).reshape(len(texts), -1))
+        return unit_rows(rows - rows.mean(axis=0)) @ directions.T
 
     def recognised(self, labels: NDArray[np.intp], names: Sequence[str]) -> tuple[Array, Array]:
         """Return the share of the documents of each cluster that its name alone puts there, and that its centre would.

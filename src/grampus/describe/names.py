@@ -22,10 +22,11 @@ from .wording import READ_IN_ALL, Sample, Wording
 
 _NUMERAL = re.compile(r"[IVX]{2,}")  # says something in a phrase alone, such as "World War II"
 _PARTICIPLE = re.compile(r"\w{2}[^\We]ed$")
-# "3-year", "years", "Fri", "judges appointed", "supports files": spans of time, and no phrases of nouns.
+# "3-year", "years", "Fri", "July", "judges appointed", "supports files": spans of time, and no phrases of nouns.
 _LOOSE = re.compile(
     r"""(?ix) \d[-\u2010\u2011] | [ ]\w+[^\We]ed$ | ^(?:million|billion|day|week|month|year)s?$
-    | ^(?-i:Mon|Tue|Wed|Thu|Fri|Sat|Sun)$ | ^(?:using
+    | ^(?-i:Mon|Tue|Wed|Thu|Fri|Sat|Sun|(?:Jan|Febr)(?:uary)?|Feb|Apr(?:il)?|June?|July?|Aug(?:ust)?
+    | Sept?(?:ember)?|Oct(?:ober)?|Nov(?:ember)?|Dec(?:ember)?)$ | ^(?:using
     | (?:allow|contain|display|give|include|make|mean|print|provide|return|show|support|use)s
     | enthält | gibt | liefert | verwendet | zeigt | affiche | contient | permet | renvoie | utilisant | utilise
     | contiene | devuelve | ejecuta | muestra | permite | utiliza | wyświetla | zawiera | zwraca
@@ -366,7 +367,10 @@ def _ranked(words: list[Candidate], phrases: list[Candidate], sample: Sample | N
     some = [one for one in some if not sample.is_foreign(one.stems, group)] or some
     some = [one for one in some if one.share >= PERSON or not sample.is_person(one.text)] or some
     return [
-        one._replace(leads=1.0 if _PARTICIPLE.search(one.text) else sample.leads(one.text, one.stems[-1], group))
+        one._replace(
+            leads=1.0 if _PARTICIPLE.search(one.text) else sample.leads(one.text, one.stems[-1], group),
+            acts=sample.acts(one.text, one.stems[0], group),
+        )
         for one in some
     ]
 

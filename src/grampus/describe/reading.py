@@ -41,10 +41,13 @@ _CODE = re.compile(
 )
 _ADDRESSED = frozenset("@/\\.&#;=%_:0123456789")  # every address has one of these
 _HEAD = re.compile(r"(?:[A-Za-z][A-Za-z0-9-]*:(?:[ \t].*)?\n(?:[ \t]+\S.*\n)*){2,}")
-# Lines that say who is quoted or made a change, and those of a program that say what else it uses.
+# Lines that say who is quoted, made a change or has the rights, those of a program that say what else it uses, and who
+# is named before an address, of which cleaning leaves a second blank.
 _ASIDE = re.compile(
     r"""(?mx)^.*\b(?:writes?|wrote|says?|said|schrieb|a\ écrit)\s?:+[ \t]*$
     | ^[ \t]*(?:Author|Date|Signed-off-by):.*$
+    | ^[^\w\n(]*(?:Copyright\b|\([cC]\)|©).*\d{4}.*$
+    | \b(?:[^\W\d_a-z][\w.'’-]+[ ]){1,3}[^\W\d_a-z][\w.'’-]+[ ]{2,}(?=[,.;)\n]|$|\w{3},[ ]\d)
     | ^[ \t]*(?:from[ \t]+[\w.]+[ \t]+import\b.* | import[ \t]+[\w.]+(?:;|[ \t]+as[ \t]+\w+)?[ \t]*)$
     | ^[ \t]*\#[ \t]*include\b.*$"""
 )

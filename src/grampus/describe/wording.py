@@ -29,9 +29,13 @@ OFTEN = 0.25  # of the places of the usual form: from here on another form may b
 LOWER_CASE = 0.003  # share of words inside sentences with a capital: below, texts are in lower case
 FOLLOWING = 0.25  # of the places of a word: from here on those after a given name make it a surname
 MOST_READ, FEWEST_READ, READ_IN_ALL = 100, 15, 3000  # documents: of a group, and of all
-COMPARED, SEARCHED = 30, 4_000  # documents with two words, and characters of each, to see whether they stand together
+COMPARED, SEARCHED = 100, 4_000  # documents with two words, and characters of each, to see whether they stand together
 KEPT = 4096  # documents whose words are kept for that
 TOGETHER = 0.4  # of those documents: more than half of all may have them side by side
+_VERBS = """to will would can could may might must shall should do does did don't doesn't can't cannot not
+i you he she we they who how am is are was were be been"""  # English, where a word may be a verb and a noun
+_NOUNS = "the a an this these those my your his her its our their of in for with on by from no some any each every"
+BEFORE_VERBS, BEFORE_NOUNS = frozenset(_VERBS.split()), frozenset(_NOUNS.split())
 _LETTERS = re.compile(r"[^\W\d_]")
 _CONSONANTS = re.compile(r"[bcdfghjklmnpqrstvwxz]{6,}", re.IGNORECASE)
 _PIECE = re.compile(r"\w+")
@@ -410,11 +414,30 @@ class Sample:
 
     def leads(self, text: str, stem: str, group: NDArray[np.bool_]) -> float:
         """Return how often the last word of a text is followed by another of the same phrase, as adjectives are."""
-        places, (numbers, lowered) = self.places(stem, group), self._lowered
-        places = places[lowered[places] == numbers.get(text.lower().rpartition(" ")[2], -1)]
-        after = np.minimum(places + 1, len(lowered) - 1)
+        places = self._places_of(text.lower().rpartition(" ")[2], stem, group)
+        after = np.minimum(places + 1, len(self.reading.word) - 1)
         follows = self.reading.joined[after] & self._able[after] & (after > places)
         return np.count_nonzero(follows) / len(places) if len(places) else 0.0
+
+    def acts(self, text: str, stem: str, group: NDArray[np.bool_]) -> float:
+        """Return how often the first word of a text follows what verbs do ("to", "was"); 0 if articles more often."""
+        first, reading = text.partition(" ")[0], self.reading
+        places = self._places_of(first, stem, group) if first.islower() else np.empty(0, np.intp)
+        before = reading.word[places[reading.joined[places]] - 1]
+        verbs, nouns = (int(some[before].sum()) for some in self._markers)
+        return verbs / (len(places) + 1) if verbs > nouns else 0.0  # one more, since few places tell little
+
+    @cached_property
+    def _markers(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Which words stand before verbs and adjectives, and which before nouns."""
+        words = [word.lower() for word in self.reading.words]
+        verbs, nouns = (np.array([word in some for word in words], dtype=bool) for some in (BEFORE_VERBS, BEFORE_NOUNS))
+        return verbs, nouns
+
+    def _places_of(self, word: str, stem: str, group: NDArray[np.bool_]) -> Integers:
+        """Return where a word in lower case was read in a union of groups."""
+        places, (numbers, lowered) = self.places(stem, group), self._lowered
+        return places[lowered[places] == numbers.get(word, -1)]
 
     def is_foreign(self, stems: Sequence[str], group: NDArray[np.bool_]) -> bool:
         """Return whether a stem is mainly in other languages than the most frequent one of a union of groups."""

@@ -2,7 +2,7 @@
 
 import hashlib
 import platform
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -22,7 +22,7 @@ from ...gram import Gram
 from ...gram.collection import content_names
 from ...persist import Documents, Provenance, Run, RunEvidence
 from ...persist.run import EXCERPT
-from ...text import Corpus, Texts, stop_words
+from ...text import Texts, stop_words
 from ...text.languages.segment import segment_words
 from ...text.meaning.encoder import encoder_digest, load_encoder
 from ...text.meaning.maker import MeaningInput
@@ -51,7 +51,7 @@ def build_run(answer: Answer) -> Run:
     documents = np.full(len(labels), np.nan) if steady is None else steady.documents
     typical, (pairs, similarity) = answer.evidence, answer.duplicates
     notes = [*answer.notes, unsaved, *_remarks(answer), *([] if answer.sample is None else answer.sample.notes())]
-    excerpts = None if before is None else old_excerpts(before, inputs.corpus)
+    excerpts = None if before is None else old_excerpts(before, inputs)
     return Run(
         provenance=_provenance(answer, words),
         documents=_kept(inputs, excerpts),
@@ -78,12 +78,19 @@ def build_run(answer: Answer) -> Run:
     )
 
 
-def old_excerpts(before: Before, corpus: Corpus) -> Texts | None:
+def old_excerpts(before: Before, inputs: Inputs) -> Texts | None:
     """Return the excerpts of old documents, and those of new ones; None if they are not known."""
     known, new = before.run.documents.excerpts, np.flatnonzero(before.came_from < 0).tolist()
     if known is None:
         return None
-    return known.take(before.came_from[before.came_from >= 0]) + Texts(excerpt(corpus.texts[at]) for at in new)
+    return known.take(before.came_from[before.came_from >= 0]) + _excerpts(inputs, new)
+
+
+def _excerpts(inputs: Inputs, rows: Iterable[int]) -> Texts:
+    """Return the beginnings of documents, without headers and markup; as they are written if nothing else is left."""
+    given = inputs.corpus.texts
+    counted = given if inputs.prepared is None else inputs.prepared.texts
+    return Texts(excerpt(counted[at]) or excerpt(given[at]) for at in rows)
 
 
 def _provenance(answer: Answer, words: dict[str, Any] | None) -> Provenance:
@@ -125,7 +132,7 @@ def _kept(inputs: Inputs, excerpts: Texts | None) -> Documents:
         classes=None if corpus.labels is None else Texts(corpus.labels),
         dates=corpus.dates,
         texts=texts,
-        excerpts=Texts(map(excerpt, texts)) if excerpts is None and texts is not None else excerpts,
+        excerpts=_excerpts(inputs, range(inputs.n)) if excerpts is None and texts is not None else excerpts,
     )
 
 
