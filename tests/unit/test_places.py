@@ -125,3 +125,12 @@ def test_groups_that_mix_on_the_map_have_colours_far_apart():
     labels, places = np.append(labels, np.full(len(among), 15)), Places(np.append(at, at[among] + 1e-3, axis=0))
     apart = differences(group_marks(labels, 16, places))
     assert apart[15, :5].min() >= 0.1
+
+
+def test_gaps_of_a_large_map_are_measured_in_whole_cells(monkeypatch):
+    """In fractions of the map, gaps of equal width differ in their last bit, and differently on each processor."""
+    given = []
+    monkeypatch.setattr("grampus.report.places.cKDTree", lambda points: given.append(points) or cKDTree(points))
+    layout, _ = blobs(3000, 12)
+    assert np.isfinite(places_of(layout).at).all()
+    assert len(given) > 2 and all((points == np.rint(points)).all() for points in given)

@@ -120,11 +120,11 @@ def _drawn_in(places: Array) -> tuple[Array, Array]:
     if len(places) > FEW:
         across, down = np.minimum(places * CELLS, CELLS - 1).astype(np.int64).T
         cells, cell_of = np.unique(across * CELLS + down, return_inverse=True)
-        points = (np.column_stack(np.divmod(cells, CELLS)) + 0.5) / CELLS
+        # In whole numbers gaps of equal width are equal to the last bit on every computer.
+        points, unit = np.column_stack(np.divmod(cells, CELLS)).astype(np.float64), float(CELLS)
     else:
-        points, cell_of = places, np.arange(len(places))
-    tree = cKDTree(points)
-    near = tree.query_pairs(GAP, output_type="ndarray")
+        points, cell_of, unit = places, np.arange(len(places)), 1.0
+    near = cKDTree(points).query_pairs(GAP * unit, output_type="ndarray")
     graph = coo_array((np.ones(len(near)), (near[:, 0], near[:, 1])), shape=(len(points), len(points)))
     count, part_of = connected_components(graph, directed=False)
     sizes = np.bincount(part_of[cell_of], minlength=count)
@@ -144,9 +144,9 @@ def _drawn_in(places: Array) -> tuple[Array, Array]:
                 gap[part], pair[part] = distance[best], (waiting[best], own[nearest[best]])
         part = min(left, key=lambda one: (gap[one], one))
         here, there = pair[part]
-        wide = float(gap[part])
+        wide = float(gap[part]) / unit
         narrow = GAP * (1.0 + 0.2 * np.log2(wide / GAP))
-        way = (points[there] - points[here]) / wide
+        way = (points[there] - points[here]) / gap[part]
         shift[part] = shift[part_of[there]] + way * (wide - narrow)
         times[part] = wide / narrow if sizes[part] <= ISLET * len(places) else 1.0
         placed.append(part)
