@@ -133,4 +133,5 @@ def test_gaps_of_a_large_map_are_measured_in_whole_cells(monkeypatch):
     monkeypatch.setattr("grampus.report.places.cKDTree", lambda points: given.append(points) or cKDTree(points))
     layout, _ = blobs(3000, 12)
     assert np.isfinite(places_of(layout).at).all()
-    assert len(given) > 2 and all((points == np.rint(points)).all() for points in given)
+    assert len(given) > 2
+    assert all((points == np.rint(points)).all() for points in given)
