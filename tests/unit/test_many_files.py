@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -139,7 +140,7 @@ def test_no_worker_outlives_its_parent(tmp_path, moments):
     scratch.mkdir()
     for number in range(60):
         (files / f"{number}.pdf").write_bytes(pdf([f"whale song {number} of the sea"] * 20))
-    shared = set(os.listdir("/dev/shm")) if Path("/dev/shm").is_dir() else None
+    killed = list[int]()
     for moment in range(moments):
         process = subprocess.Popen(
             [sys.executable, "-c", PROGRAM, str(files)], stdout=subprocess.PIPE, start_new_session=True,
@@ -147,6 +148,8 @@ def test_no_worker_outlives_its_parent(tmp_path, moments):
         )  # fmt: skip
         assert process.stdout.readline() == b"started\n"
         time.sleep(0.1 + 4.0 * moment / moments)
+        assert process.poll() is None  # it works on until it is killed
+        killed.append(process.pid)
         os.kill(process.pid, signal.SIGKILL)
         process.wait()
         process.stdout.close()
@@ -155,5 +158,5 @@ def test_no_worker_outlives_its_parent(tmp_path, moments):
             time.sleep(0.1)
         assert not left, [moment, *(Path(f"/proc/{one}/cmdline").read_bytes() for one in left)]
     assert list(scratch.iterdir()) == []
-    if shared is not None:
-        assert not [name for name in set(os.listdir("/dev/shm")) - shared if "loky" in name or "joblib" in name]
+    memory = os.listdir("/dev/shm") if Path("/dev/shm").is_dir() else []
+    assert not [name for name in memory for pid in killed if re.search(rf"(loky|joblib)\D*{pid}\D", name)]

@@ -291,6 +291,7 @@ def test_what_stands_on_every_page_is_not_text():
     same = ["a\nb\nWhales\nc\nd", "a\nb\nBirds\nc\nd", "x\nb\nDeer\nc\ny"]
     assert pdf.without_margins(same) == ["Whales", "Birds", "x\nDeer\ny"]
     assert pdf.without_margins(["", "", ""]) == ["", "", ""]
+    assert pdf.without_margins(["Sign here"] * 3) == ["Sign here"] * 3  # nothing else would be left
 
 
 @NEEDS_PDF

@@ -162,7 +162,7 @@ def without_margins(pages: list[str]) -> list[str]:
     r"""Remove what stands around the text of pages: a browser's two lines, and lines that more than half of them share.
 
     Only the first and last two lines of a page are looked at. Lines that differ in numbers alone are the same line, and
-    shared lines are removed where there are three pages or more.
+    shared lines are removed where there are three pages or more. Pages that would all be empty stay as they are.
 
     Examples
     --------
@@ -177,7 +177,8 @@ def without_margins(pages: list[str]) -> list[str]:
     if len(pages) >= _FEWEST_PAGES:
         seen = Counter(line for page in lines for line in {_numberless(page[at]) for at in _edges(page)} if line)
         shared = {line for line, count in seen.items() if 2 * count > len(pages)}
-    return ["\n".join(_inside(page, shared)) for page in lines]
+    inside = ["\n".join(_inside(page, shared)) for page in lines]
+    return inside if any(inside) else ["\n".join(page) for page in lines]
 
 
 def _edges(page: list[str]) -> set[int]:
