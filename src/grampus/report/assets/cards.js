@@ -159,6 +159,7 @@ function showMergeBar() {
 }
 
 function showCards() {
+  cardsWait = false;
   const groups = [...state.groups].sort(ORDERS[byId("card-order").value]);
   const asTable = byId("card-table").checked;
   byId("cards").classList.toggle("as-table", asTable);
@@ -167,12 +168,14 @@ function showCards() {
   tell("cards");
 }
 
-// Cards that are out of sight wait until the map is drawn.
+// After an edit, cards that are out of sight wait until the map is drawn.
 let cardsSeen = false;
+let cardsWait = false;
 
 function cardsSoon() {
+  cardsWait = !cardsSeen;
   if (cardsSeen) showCards();
-  else requestAnimationFrame(() => setTimeout(showCards));
+  else requestAnimationFrame(() => setTimeout(() => cardsWait && showCards()));
 }
 
 // "4,000 documents in 12 clusters, 31 in no cluster"
@@ -189,6 +192,7 @@ function startCards() {
   listen("level", () => {
     chosenToMerge.clear();
     renaming = -1;
+    showCards();
   });
   new IntersectionObserver(([{ isIntersecting }]) => (cardsSeen = isIntersecting)).observe(byId("cards"));
   listen("groups", cardsSoon);
