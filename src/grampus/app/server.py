@@ -6,7 +6,6 @@ every port of a computer. Requests with another Host (a name that was made to po
 refused before anything is looked at.
 """
 
-import gc
 import secrets
 import socket
 from collections.abc import Mapping
@@ -61,7 +60,6 @@ class Server(ThreadingHTTPServer):
         self.cookie = secrets.token_urlsafe(32)
         self._key, self._used = secrets.token_urlsafe(32), False
         self._places = BoundedSemaphore(MOST_AT_ONCE)
-        gc.freeze()  # what is loaded stays; to look through it for garbage takes 0.1 s in the middle of an edit
         super().__init__((HOST, 0), Handler)
         self.host = f"{HOST}:{self.server_port}"
         self.origin = f"http://{self.host}"
