@@ -1,5 +1,6 @@
 """The page: what a browser takes to draw it, how it looks on real screens, and edits made in it."""
 
+import gc
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -271,6 +272,7 @@ def app_answers(task: Task) -> Found:
     times: dict[str, list[float]] = {name: [] for name in (*ACTIONS, "search")}
     with tempfile.TemporaryDirectory() as folder, open_browser() as page:
         document_clusterer(20, kernel=KERNEL, n_init=1).fit(Corpus(texts)).run_.save(f"{folder}/run")
+        gc.freeze()  # as the command does
         with patch.object(view, "app_script", lambda: whole), serving(OpenRun(f"{folder}/run")) as server:
             page.size(1440, 900)
             page.open(server.address, 120)
