@@ -47,7 +47,7 @@ _ASIDE = re.compile(
     r"""(?mx)^.*\b(?:writes?|wrote|says?|said|schrieb|a\ écrit)\s?:+[ \t]*$
     | ^[ \t]*(?:Author|Date|Signed-off-by):.*$
     | ^[^\w\n(]*(?:Copyright\b|\([cC]\)|©).*\d{4}.*$
-    | \b(?:[^\W\d_a-z][\w.'’-]+[ ]){1,3}[^\W\d_a-z][\w.'’-]+[ ]{2,}(?=[,.;)\n]|$|\w{3},[ ]\d)
+    | (?<![\w.'’-])(?:[^\W\d_a-z][\w.'’-]+[ ]){1,3}[^\W\d_a-z][\w.'’-]+[ ]{2,}(?=[,.;)\n]|$|\w{3},[ ]\d)
     | ^[ \t]*(?:from[ \t]+[\w.]+[ \t]+import\b.* | import[ \t]+[\w.]+(?:;|[ \t]+as[ \t]+\w+)?[ \t]*)$
     | ^[ \t]*\#[ \t]*include\b.*$"""
 )
