@@ -338,3 +338,28 @@ def test_copies_of_a_document_get_equal_entries():
     x = np.random.default_rng(0).random((400, 30))
     pairs = eigenpairs(LinearGram(np.concatenate([x, x])), 5)
     np.testing.assert_allclose(pairs.vectors[:400], pairs.vectors[400:], atol=1e-14)
+
+
+@pytest.mark.parametrize("scaled", [False, True])
+def test_the_side_of_the_terms_finds_the_same_pairs_with_any_threads(scaled, monkeypatch):
+    rng = np.random.default_rng(0)
+    rows = sp.random_array((900, 60), density=0.1, rng=rng, format="csr") + sp.csr_array(np.eye(900, 60))
+    gram = parse_kernel("cosine" if scaled else "linear").gram(rows)
+    plain = eigenpairs(gram, 8, method="lanczos")
+    monkeypatch.setattr(eigen, "_MANY", 100)
+    monkeypatch.setattr(eigen, "_PIECE", 128)
+    found = []
+    for threads in (1, 3):
+        with grampus.config(threads=threads):
+            found.append(eigenpairs(gram, 8, method="lanczos"))
+    assert found[0].products != plain.products  # it was another search
+    np.testing.assert_array_equal(found[0].vectors, found[1].vectors)
+    np.testing.assert_allclose(found[0].values, plain.values, rtol=1e-12)
+    np.testing.assert_allclose(found[0].vectors, plain.vectors, atol=1e-9)
+
+
+def test_pairs_too_small_for_the_side_of_the_terms_are_found_on_the_other(monkeypatch):
+    monkeypatch.setattr(eigen, "_MANY", 100)
+    rows = sp.csr_array(np.diag([1.0, 1e-1, 1e-4, 1e-5, 1e-6, 1e-7])[np.arange(300) % 6])
+    found = eigenpairs(LinearGram(rows), 4, method="lanczos")
+    np.testing.assert_allclose(found.values, 50 * np.array([1.0, 1e-2, 1e-8, 1e-10]), rtol=1e-3)

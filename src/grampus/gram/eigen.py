@@ -11,7 +11,7 @@ from .._array import Array, Index, as_numpy, is_sparse
 from .._backend import current
 from .._check import check_choice, check_finite, check_gram_matrix, check_integer
 from .._config import may_keep, require_memory, settings
-from .._parallel import blas_threads
+from .._parallel import blas_threads, results_in_threads
 from ..errors import ConvergenceError, InputError
 from .answers import Cost
 from .base import Gram, require_gram
@@ -30,6 +30,9 @@ _SIGN_TIE = 1e-6
 _EXTRA = 8  # columns of the randomised block beyond those requested
 _DEPTH = 4  # blocks of its basis before a restart
 _MAX_PASSES = 300
+_MANY = 20_000  # documents, twice as many as terms: the terms' side has shorter vectors and products in threads
+_PIECE = 16_384  # documents of a product there; fixed, so that sums do not depend on the threads
+_SMALLEST = 1e-4  # of ‖K‖: with smaller pairs the documents' vectors would lose too many digits
 
 
 @dataclass(frozen=True)
@@ -332,6 +335,9 @@ def _lapack(search: _Search, wanted: _Wanted) -> tuple[Array, Array]:
 def _lanczos(search: _Search, wanted: _Wanted) -> tuple[Array, Array]:
     """Find the pairs from one start vector, then search for copies that it missed."""
     search.prepare()
+    found = _by_terms(search, wanted)
+    if found is not None:
+        return found
     start = wanted.start
     if start is None:  # in the range of K, where copies of a document have equal entries
         start = search.product(wanted.rng.standard_normal((len(search.gram), 1)))[:, 0]
@@ -345,6 +351,36 @@ def _lanczos(search: _Search, wanted: _Wanted) -> tuple[Array, Array]:
     except ConvergenceError as error:
         raise _not_converged(search, wanted.count, str(error)) from None
     return values, vectors
+
+
+def _by_terms(search: _Search, wanted: _Wanted) -> tuple[Array, Array] | None:
+    """Find the pairs of K = YYᵀ from those of YᵀY, as u = Yw / √λ, where there are few terms; None where not."""
+    features, n = search.gram.features(), len(search.gram)
+    if features is None or not is_sparse(features.rows) or features.rows.dtype != np.float64 or n < _MANY:
+        return None
+    fixed = wanted.start is not None or wanted.floor != -np.inf or search.sign < 0 or search.namespace is not np
+    if fixed or not wanted.count + 1 < features.rows.shape[1] <= n / 2:
+        return None
+    pieces = [features.take(slice(first, first + _PIECE)) for first in range(0, n, _PIECE)]
+
+    def product(w: Array) -> Array:
+        def part(i: int) -> Array:
+            rows, scale = pieces[i].rows, pieces[i].scale
+            return np.asarray(rows.T @ (scale * (scale * (rows @ w))))
+
+        search.products += 1
+        return np.asarray(sum(results_in_threads(part, len(pieces))))
+
+    start = features.project(wanted.rng.standard_normal((n, 1)))[:, 0]
+    if not np.isfinite(start).all():
+        return None
+    tolerance = TOLERANCE if wanted.tolerance is None else wanted.tolerance
+    values, vectors, search.size = lanczos(
+        product, wanted.count, start, tolerance=tolerance, probe=wanted.probe, rng=wanted.rng
+    )
+    if not values[wanted.count - 1] > _SMALLEST * search.size:
+        return None
+    return values, features.onto(vectors) / np.sqrt(values[: wanted.count])
 
 
 def _randomised(search: _Search, wanted: _Wanted) -> tuple[Array, Array]:
