@@ -145,11 +145,12 @@ def command(xp: Any, task: Task) -> Figures:
     """Run ``grampus cluster`` on 20ng, text to page, on card and processor."""
     source, out = Path(os.environ["GRAMPUS_DATA"], "20ng.jsonl.gz"), Figures()
     with tempfile.TemporaryDirectory() as folder:
-        for device, options in product(("cuda", "cpu"), (["-k", "20"], [])):
+        for device, options in product(("cuda", "cpu"), (["-k", "20"], ["--meaning", "on"], ["--meaning", "on"])):
             words = [sys.executable, "-m", "grampus", "cluster", str(source), *options, "--device", device, "-q"]
             start = time.perf_counter()
             subprocess.run([*words, "--report", f"{folder}/{device}.html"], check=True, stdout=subprocess.DEVNULL)
-            out[f"{device} {' '.join(options) or 'levels chosen'}, s"] = time.perf_counter() - start
+            again = ", second run" * (f"{device} {' '.join(options)}, s" in out)
+            out[f"{device} {' '.join(options)}{again}, s"] = time.perf_counter() - start
     return out
 
 
