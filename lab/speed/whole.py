@@ -55,7 +55,7 @@ def seconds(*words: str) -> tuple[float, float]:
 
 
 def clock(task: Task, *words: str, **environment: str) -> tuple[float, float]:
-    """Run ``grampus`` as a user would, five times, or three where that exceeds 30 s; return median wall and CPU time."""
+    """Run ``grampus`` as a user would, five times, or three above 30 s; return median wall and CPU time."""
     untold = {name: value for name, value in os.environ.items() if not name.endswith("_NUM_THREADS")} | environment
     walls, spent = list[float](), list[float]()
     while len(walls) < task.trials(3 if walls and max(walls) > 30 else 5, 1):

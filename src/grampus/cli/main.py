@@ -103,6 +103,7 @@ def main(args: Sequence[str] | None = None) -> NoReturn:
         if args is None:
             warnings.formatwarning = _warning
             gc.set_threshold(*RARELY)
+            os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # the loops have threads of their own; these would spin
         if "_GRAMPUS_COMPLETE" in os.environ:  # set by the script that `doctor --completion` prints
             from click.shell_completion import shell_complete
 
