@@ -165,9 +165,9 @@ def follow(page: str, here: bool = False) -> Followed:
 
 
 def _read(path: Path) -> str:
-    """Return what a step printed, without what a busy machine predicts."""
+    """Return what a step printed, without what a busy machine predicts, and says every 30 seconds."""
     text = path.read_text(encoding="utf-8") if path.exists() else ""
-    return "\n".join(line.rstrip() for line in text.splitlines() if not line.startswith("Predicted: "))
+    return "\n".join(line.rstrip() for line in text.splitlines() if not re.match(r"Predicted: |\d+:\d\d ", line))
 
 
 def written(page: str, followed: Followed) -> str:
