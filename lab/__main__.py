@@ -81,6 +81,7 @@ def main(arguments: Sequence[str] | None = None, *, scratch: Path = SCRATCH, res
     parser.add_argument("--list", action="store_true", help="list the rows with the state of their results, and stop")
     parser.add_argument("--quick", action="store_true", help="smaller sets and fewer trials; conditions are not judged")
     parser.add_argument("--again", action="store_true", help="run also what has a current result")
+    parser.add_argument("--check", action="store_true", help="compute one step in 12 anew; if equal, the others stand")
     parser.add_argument("--save", action="store_true", help="copy results and pages to lab/results")
     parser.add_argument("--seed", type=int, default=0, help="the one seed (0)")
     options = parser.parse_args(arguments)
@@ -103,7 +104,8 @@ def main(arguments: Sequence[str] | None = None, *, scratch: Path = SCRATCH, res
             continue
         if record is None or how != "current" or options.again:
             print(f"{found.section} {found.name}: {found.shows}", flush=True)
-            record = run(found, options.quick, options.seed, folder)
+            older = record.key if options.check and record is not None else ""
+            record = run(found, options.quick, options.seed, folder, older)
         if options.save and record.status == "done" and load(found, folder) == record:
             _keep(found, record, folder, results)
         verdicts.append(verdict(found, record, options.quick))

@@ -13,7 +13,8 @@ from lab.harness import ROWS, SCRATCH, Task
 def main(module: str, section: str, name: str, answer: str, seed: str, key: str) -> None:
     """Run the row, draw its pictures beside `answer`, and write the answer."""
     importlib.import_module(module)
-    task = Task(bool(os.environ.get("LAB_QUICK")), int(seed), SCRATCH / "steps" / key)
+    steps, older = SCRATCH / "steps", os.environ.get("LAB_OLDER")
+    task = Task(bool(os.environ.get("LAB_QUICK")), int(seed), steps / key, steps / older if older else None)
     try:
         found = ROWS[section, name].function(task)
     except Unavailable as notice:

@@ -127,6 +127,21 @@ def test_steps_are_kept(tmp_path):
     assert Task(seed=1, store=tmp_path).step("a/b", lambda: [2]) == [2]
 
 
+def test_steps_of_older_sources_stand_where_those_computed_anew_are_equal(tmp_path):
+    older, calls = Task(store=tmp_path / "older"), []
+    for number in range(40):
+        older.step(f"step {number}", lambda number=number: [number])
+    task = Task(store=tmp_path / "now", before=tmp_path / "older")
+    for number in range(40):
+        assert task.step(f"step {number}", lambda number=number: calls.append(number) or [number]) == [number]
+    assert calls[0] == 0
+    assert 1 < len(calls) < 12  # one in 12
+    changed = Task(store=tmp_path / "changed", before=tmp_path / "older")
+    with pytest.raises(RuntimeError, match="'step 0' has changed"):
+        changed.step("step 0", lambda: [-1])
+    assert changed.step("a step that is new", lambda: [1]) == [1]
+
+
 def test_markdown_of_a_result():
     table = Table("T", ("a|b", "c"), [("x|y", Cell(0.5, 0.55, 0.01)), (None, Cell(0.51, 0.5))])
     found = Found(tables=[table], claims=[Claim("It holds.", False, "no")], notes=["A note."])
