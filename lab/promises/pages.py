@@ -134,6 +134,7 @@ def take(chrome: Any, part: str, file: Path) -> Path:
     chrome.run(f"document.querySelector('{PARTS[part]}').scrollIntoView({{behavior: 'instant'}})")
     chrome.settle()
     chrome.settle()
+    chrome.until("document.querySelector('#points').dataset.rests === 'true'")
     chrome.picture(file)
     return file
 

@@ -2,6 +2,7 @@
 
 import http.server
 import json
+import re
 import subprocess
 import sys
 import threading
@@ -13,7 +14,7 @@ import pytest
 
 from grampus._rows import csv_text, document_rows
 from grampus.persist import Edit
-from grampus.report import write_report
+from grampus.report import build, write_report
 from grampus.text import Texts
 from tests.axe import script as axe_script
 from tests.page_tools import READY, N, ground, legend, listed, number, picture, saved, search, show, stage, text, texts
@@ -297,6 +298,73 @@ def test_dragging_moves_the_map_and_a_press_opens_a_document(page):
     page.click(".documents .document")
     assert page.run("document.activeElement.id") == "opened"
     assert text(page, "#opened h3") in list(example_run().documents.titles)
+
+
+# Digests of the marks, frame by frame, until they have rested for some.
+FRAMES = """
+new Promise((done) => {
+  const points = document.querySelector('#points');
+  const seen = [];
+  let rested = 0;
+  const look = () => {
+    const { data } = points.getContext('2d').getImageData(0, 0, points.width, points.height);
+    let hash = 0;
+    for (const value of new Uint32Array(data.buffer)) hash = (Math.imul(hash, 31) + value) | 0;
+    seen.push(hash);
+    rested = points.dataset.rests === 'true' ? rested + 1 : 0;
+    if (rested < 5) requestAnimationFrame(look);
+    else done(seen);
+  };
+  requestAnimationFrame(() => requestAnimationFrame(look));
+})
+"""
+
+
+def use_map(page, folder):
+    """Move and zoom a map in several ways; return what is seen of each, and a picture saved in the middle of it."""
+    left, top, right, bottom = stage(page)
+    x, y = (left + right) / 2, bottom - 20
+    drag = [(x, y), (x + 40.5, y - 30), (x + 80, y - 80)]
+    page.drag(*drag)
+    seen = {"moved": page.run(FRAMES)}
+    page.click("#zoom-in")
+    seen["zoomed"] = page.run(FRAMES)
+    page.click("#zoom-in")
+    page.drag(*drag)
+    page.mouse("moved", left, top)
+    seen["zoomed and moved"] = page.run(FRAMES)
+    page.run("document.querySelector('#zoom-out').click(), document.querySelector('.legend-line').click()")
+    seen["zoomed and chosen"] = page.run(FRAMES)
+    page.downloads(folder)
+    save = "document.querySelector('#save-png').click()"
+    frame = f"new Promise((done) => requestAnimationFrame(() => done({save})))"
+    page.run(f"document.querySelector('#zoom-out').click(), {frame}")
+    return seen, saved(page, folder, "grampus-map.png")
+
+
+def test_a_large_map_comes_to_the_same_picture_as_a_small_one(chrome, tmp_path, monkeypatch):
+    """It is drawn in many steps, of which none is seen before the last."""
+    plain, seen = build.asset, {}
+    for way, constants in {"small": {}, "large": {"LARGE": 100, "SLICE": 0, "EACH": 8}}.items():
+
+        def asset(name, constants=constants):
+            text = plain(name)
+            for constant, value in constants.items() if name == "points.js" else ():
+                text, times = re.subn(rf"(?<=const {constant} = )\d+", str(value), text)
+                assert times == 1
+            return text
+
+        monkeypatch.setattr(build, "asset", asset)
+        (tmp_path / way).mkdir()
+        show(chrome, example_run(), tmp_path / way / "page.html")
+        seen[way] = use_map(chrome, tmp_path / way)
+        assert chrome.problems == []
+    (small, small_image), (large, large_image) = seen.values()
+    for name, pictures in large.items():
+        assert pictures[-1] == small[name][-1], name
+        # The one that was there and the new one; after two gestures there can be one between them.
+        assert len(set(pictures)) <= 2 + (name == "zoomed and moved"), name
+    assert large_image == small_image
 
 
 def certainty_bins(margin):

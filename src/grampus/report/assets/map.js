@@ -46,6 +46,7 @@ function paintOverlay() {
     over.stroke();
   }
   paintTrail();
+  points.dataset.rests = String(!kept.timer && !kept.stamping && !kept.naming);
 }
 
 function zoom(factor, sx = view.width / 2, sy = view.height / 2) {
@@ -107,12 +108,9 @@ function setFull(on) {
 }
 
 function startMap() {
-  listen("theme", () => {
-    stamps = null;
-    refresh();
-  });
+  listen("theme colour selection matches", forgetPicture);
+  listen("theme", refresh);
   listen("colour", () => {
-    stamps = null;
     contours = null;
     findCentres();
     refresh();

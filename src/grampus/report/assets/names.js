@@ -97,18 +97,19 @@ function ruleOf({ parts, box, mark }) {
 }
 
 // Lays out the names for the view: [{parts: [{text, font, wide, y, quiet}], box, line, mark}] in device pixels.
-function placedNames() {
+function* placedNames() {
   const [named, of] = namesNow();
   const most = Math.max(1, ...named.map(({ size }) => size));
   const { ratio } = view;
   const narrow = view.width / ratio < 600;
   const family = getComputedStyle(document.body).fontFamily;
-  const marks = crowd(of);
+  const marks = yield* crowd(of);
   const found = [];
   const enough = Math.max(8, (view.width * view.height) / ratio ** 2 / ROOM);
   let tried = 0;
   for (const one of [...named, ...farNotes]) {
     if (found.length >= enough || tried > 1.5 * enough) break;
+    yield;
     const { name, words, size, small } = one;
     const seen = one.parts.filter(({ at }) => at.every((value, axis) => Math.abs(2 * (value * view.scale + [view.x, view.y][axis]) - [view.width, view.height][axis]) < [view.width, view.height][axis]));
     if (!seen.length) continue;
@@ -136,23 +137,19 @@ function placedNames() {
   return found;
 }
 
-function layNames() {
-  Object.assign(kept, { names: placedNames(), named: { x: view.x, y: view.y, scale: view.scale } });
-}
-
-// Those of a large map are laid out in a task of their own, after the marks.
-function nameSoon() {
-  clearTimeout(kept.naming);
-  kept.naming = setTimeout(() => {
-    layNames();
-    paintOverlay();
-  });
+function* layNames() {
+  const named = { x: view.x, y: view.y, scale: view.scale };
+  const steps = placedNames();
+  for (let step = steps.next(); isView(named); step = steps.next()) {
+    if (step.done) return Object.assign(kept, { names: step.value, named });
+    yield;
+  }
 }
 
 function paintNames() {
-  if (["x", "y", "scale"].some((name) => kept.named[name] !== view[name])) {
-    if (data.n <= LARGE) layNames();
-    else if (rests()) nameSoon();
+  if (!isView(kept.named)) {
+    if (data.n <= LARGE) atOnce(layNames());
+    else if (!kept.timer && !kept.naming && kept.scale === view.scale) soon("naming", layNames(), paintOverlay);
   }
   const { names: found, named } = kept;
   if (named.scale !== view.scale) return;

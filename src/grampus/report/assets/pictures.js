@@ -6,8 +6,10 @@ const showsTree = () => !byId("tree-view").hidden;
 
 function mapPicture() {
   const canvas = el("canvas", { width: view.width, height: view.height });
-  const into = canvas.getContext("2d");
-  into.drawImage(points, 0, 0);
+  const into = penOf(canvas);
+  atOnce(drawAll(into)); // the one on the screen need not be whole
+  if (!isView(kept.named)) atOnce(layNames());
+  paintOverlay();
   into.drawImage(overlay, 0, 0);
   return canvas;
 }
@@ -38,7 +40,7 @@ function mapParts() {
     const bright = shownNow === null || shownNow[i];
     parts.push(svgDot(x, y, r, state.categories[state.styles[i]].mark, bright ? STRENGTHS[strengths[i]] : STRENGTHS[0]));
   }
-  for (const placed of placedNames()) {
+  for (const placed of atOnce(placedNames())) {
     const { parts: lines, box, line, mark } = placed;
     const [x, y, wide, high] = ruleOf(placed) ?? [];
     if (wide) parts.push(`<rect x="${x.toFixed(1)}" y="${y.toFixed(1)}" width="${wide.toFixed(1)}" height="${high}" fill="${css(colourOf(paintOf(mark)))}"/>`);

@@ -3,10 +3,9 @@ const GRID = 65535;
 const places = unpack(data.positions, "u16");
 const points = byId("points");
 // It is written as pixels, so it is kept where pixels are.
-const pen = points.getContext("2d", { alpha: false, willReadFrequently: true });
+const penOf = (canvas) => canvas.getContext("2d", { alpha: false, willReadFrequently: true });
+const pen = penOf(points);
 const view = { scale: 1, x: 0, y: 0, width: 0, height: 0, ratio: 1, top: 0, bottom: 0 };
-let buffer = null;
-let pixels = null; // of the buffer, as 32-bit numbers
 let stamps = null;
 
 // How much of its colour a mark keeps: what is not active, then unsure to sure.
@@ -64,8 +63,8 @@ function resize() {
   const first = view.width === 0;
   const middle = [(view.width / 2 - view.x) / view.scale, (view.height / 2 - view.y) / view.scale];
   Object.assign(view, { width, height, ratio });
-  for (const canvas of [points, byId("overlay")]) Object.assign(canvas, { width, height });
-  stamps = null;
+  for (const canvas of [points, byId("overlay"), kept.pen.canvas, kept.next.canvas]) Object.assign(canvas, { width, height });
+  forgetPicture();
   kept.named = {};
   findEdges();
   if (first || view.whole) showAll();
@@ -76,20 +75,21 @@ function resize() {
 function stampsNow() {
   const size = Math.round(radius() * 4) / 4;
   if (stamps?.size !== size) stamps = { size, kept: STRENGTHS.map(() => []) };
+  return stamps;
 }
 
-function stampFor(style, strength) {
-  const kept = stamps.kept[strength];
-  if (!kept[style]) {
-    const rim = stamps.size > 2.2 * view.ratio ? 0.9 * view.ratio : 0;
+function stampFor({ size, kept }, style, strength) {
+  const made = kept[strength];
+  if (!made[style]) {
+    const rim = size > 2.2 * view.ratio ? 0.9 * view.ratio : 0;
     const { mark } = state.categories[style];
-    kept[style] = stampOf(mark, stamps.size, rim, colourOf("stage"), STRENGTHS[strength], view.width);
+    made[style] = stampOf(mark, size, rim, colourOf("stage"), STRENGTHS[strength], view.width);
   }
-  return kept[style];
+  return made[style];
 }
 
 // Blend a stamp into the pixels around a place; red and blue are done in one multiplication.
-function press({ offset, keep, add }, centre) {
+function press(pixels, { offset, keep, add }, centre) {
   for (let i = 0; i < offset.length; i += 1) {
     const to = centre + offset[i];
     const old = pixels[to];
@@ -99,50 +99,96 @@ function press({ offset, keep, add }, centre) {
   }
 }
 
-function pressAll(shown, want) {
-  const { scale, x, y, width, height } = view;
-  const [dx, dy] = shift() ?? [width, height]; // what was inside before is there
-  const faded = shown !== null && !want;
+// Stamp marks; those that were inside before all moved by (dx, dy) are there.
+function pressSome(pixels, { stamps: own, scale, x, y, dx, dy }, want, from) {
+  const { width, height } = view;
   const even = state.colourBy === "certainty";
-  const edge = stampFor(0, 3).reach + 1; // marks that the edge would cut are left out
+  const edge = stampFor(own, 0, 3).reach + 1; // marks that the edge would cut are left out
   const [right, bottom] = [width - edge, height - edge];
-  for (let i = 0; i < data.n; i += 1) {
-    if (shown !== null && Boolean(shown[i]) !== want) continue;
+  for (let i = from; i < Math.min(from + EACH, data.n); i += 1) {
+    if (shownNow !== null && Boolean(shownNow[i]) !== want) continue;
     const px = Math.round(places[2 * i] * scale + x);
     const py = Math.round(places[2 * i + 1] * scale + y);
     if (px < edge || py < edge || px >= right || py >= bottom) continue;
     if (px - dx >= edge && py - dy >= edge && px - dx < right && py - dy < bottom) continue;
-    press(stampFor(state.styles[i], faded ? 0 : even ? 3 : strengths[i]), py * width + px);
+    press(pixels, stampFor(own, state.styles[i], want ? (even ? 3 : strengths[i]) : 0), py * width + px);
   }
 }
 
-// While a large map is moved, its picture and its names move with it, and only the marks that come in are drawn; all is
-// drawn anew when it rests.
-const LARGE = 5000;
-const kept = { canvas: el("canvas"), x: 0, y: 0, scale: 0, names: [], named: {}, naming: 0, timer: 0 };
-const rests = () => !kept.timer || kept.scale !== view.scale;
-const shift = () => (rests() ? null : [Math.round(view.x - kept.x), Math.round(view.y - kept.y)]);
+function* pressAll(into, { x, y } = view, dx = view.width, dy = view.height) {
+  const buffer = into.getImageData(0, 0, view.width, view.height);
+  const pixels = new Uint32Array(buffer.data.buffer);
+  const how = { stamps: stampsNow(), scale: view.scale, x, y, dx, dy };
+  for (const want of shownNow === null ? [true] : [false, true]) {
+    for (let i = 0; i < data.n; i += EACH) {
+      pressSome(pixels, how, want, i);
+      yield;
+    }
+  }
+  into.putImageData(buffer, 0, 0);
+}
 
-function keepPicture() {
-  Object.assign(kept, { x: view.x, y: view.y, scale: view.scale });
-  Object.assign(kept.canvas, { width: view.width, height: view.height });
-  kept.canvas.getContext("2d").drawImage(points, 0, 0);
+function* drawAll(into) {
+  into.fillStyle = css(colourOf("stage"));
+  into.fillRect(0, 0, view.width, view.height);
+  paintContours(into);
+  yield* pressAll(into);
+}
+
+// Of a large map a picture is kept. It moves and grows with the view, and the marks that come in are added to it; when
+// the map rests or is zoomed, another is drawn beside it. The names move with it and are laid out anew when it rests.
+const LARGE = 5000;
+const SLICE = 12; // milliseconds
+const EACH = 4096; // documents between looks at the clock
+const kept = { pen: penOf(el("canvas")), next: penOf(el("canvas")), x: 0, y: 0, scale: 0, whole: false, stamping: 0, names: [], named: {}, naming: 0, timer: 0 };
+const isView = (at) => ["x", "y", "scale"].every((name) => at[name] === view[name]);
+
+// For when there are other marks, colours or sizes.
+function forgetPicture() {
+  stamps = null;
+  for (const name of ["stamping", "naming"]) clearTimeout(kept[name]);
+  Object.assign(kept, { scale: 0, stamping: 0, naming: 0 });
+}
+
+function* keepPicture() {
+  const { x, y, scale } = view;
+  yield* drawAll(kept.next);
+  Object.assign(kept, { pen: kept.next, next: kept.pen, x, y, scale, whole: true });
+}
+
+function atOnce(steps) {
+  for (let step = steps.next(); ; step = steps.next()) if (step.done) return step.value;
+}
+
+// Take steps in tasks so short that nothing waits for them; the next of these is kept by its name.
+function soon(name, steps, then) {
+  kept[name] = setTimeout(() => {
+    const end = performance.now() + SLICE;
+    let { done } = steps.next();
+    while (!done && performance.now() < end) ({ done } = steps.next());
+    kept[name] = 0;
+    if (done) then();
+    else soon(name, steps, then);
+  });
 }
 
 let shownNow = null; // what is active, worked out when it changes and not for every frame
 
 function paintPoints() {
+  if (data.n <= LARGE) return atOnce(drawAll(pen));
+  if (!kept.scale) atOnce(keepPicture());
+  const grown = view.scale / kept.scale;
+  const [dx, dy] = ["x", "y"].map((name) => Math.round(view[name] - kept[name] * grown));
   pen.fillStyle = css(colourOf("stage"));
   pen.fillRect(0, 0, view.width, view.height);
-  if (rests()) paintContours(pen);
-  else pen.drawImage(kept.canvas, ...shift());
-  buffer = pen.getImageData(0, 0, view.width, view.height);
-  pixels = new Uint32Array(buffer.data.buffer);
-  stampsNow();
-  if (shownNow !== null) pressAll(shownNow, false);
-  pressAll(shownNow, true);
-  pen.putImageData(buffer, 0, 0);
-  if (data.n > LARGE && rests()) keepPicture();
+  pen.drawImage(kept.pen.canvas, dx, dy, view.width * grown, view.height * grown);
+  if (grown === 1 && (dx || dy)) {
+    Object.assign(kept, { x: kept.x + dx, y: kept.y + dy, whole: false });
+    atOnce(pressAll(pen, kept, dx, dy));
+    kept.pen.drawImage(points, 0, 0);
+  }
+  const ready = kept.stamping || (kept.whole && isView(kept));
+  if (!ready && (!kept.timer || grown !== 1)) soon("stamping", keepPicture(), refresh);
 }
 
 // Documents by cells of 512 grid units, to find the one under the pointer.

@@ -7,12 +7,13 @@ const TURNS = 24;
 const overlap = (a, b) => a[0] < b[2] && b[0] < a[2] && a[1] < b[3] && b[1] < a[3];
 
 // What the marks cover, in cells of 3 pixels: whether a box is free, and of which category a place is (0 is none).
-function crowd(of) {
+function* crowd(of) {
   const side = 3 * view.ratio;
   const reach = radius() + view.ratio;
   const [wide, high] = [Math.ceil(view.width / side), Math.ceil(view.height / side)];
   const owners = new Uint32Array(wide * high);
   for (let i = 0; i < data.n; i += 1) {
+    if (i % EACH === 0) yield;
     const [x, y] = toScreen(i);
     if (x < -reach || y < -reach || x > view.width + reach || y > view.height + reach) continue;
     const [right, bottom] = [Math.min(wide - 1, Math.floor((x + reach) / side)), Math.min(high - 1, Math.floor((y + reach) / side))];
