@@ -81,7 +81,7 @@ def main(arguments: Sequence[str] | None = None, *, scratch: Path = SCRATCH, res
     parser.add_argument("--list", action="store_true", help="list the rows with the state of their results, and stop")
     parser.add_argument("--quick", action="store_true", help="smaller sets and fewer trials; conditions are not judged")
     parser.add_argument("--again", action="store_true", help="run also what has a current result")
-    parser.add_argument("--check", action="store_true", help="compute one step in 12 anew; if equal, the others stand")
+    parser.add_argument("--check", action="store_true", help="compute one step in 5 anew; if equal, the others stand")
     parser.add_argument("--save", action="store_true", help="copy results and pages to lab/results")
     parser.add_argument("--seed", type=int, default=0, help="the one seed (0)")
     options = parser.parse_args(arguments)
