@@ -295,6 +295,7 @@ def test_what_is_left_when_pieces_are_cut_off_is_no_class() -> None:
     assert dominant_cut(cuts, lambda: cuts_of(gram, ones, 40, 3, 6, 0), usual, 3, 10, 0) is None
 
 
+@pytest.mark.slow
 def test_sizes_may_differ_where_halves_agree_more_on_them() -> None:
     """Two large classes and many small ones: k-means tears the large ones, and differently in every half."""
     rng, truth = np.random.default_rng(0), np.repeat(np.arange(32), [600, 450, *[14] * 30])

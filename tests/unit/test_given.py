@@ -180,6 +180,7 @@ def test_a_pipeline_of_dense_rows_works():
     assert len(pipeline.fit_predict(TEXTS)) == 6
 
 
+@pytest.mark.slow
 def test_a_grid_search_needs_no_scorer(tmp_path):
     texts = list(scipy_docstrings().texts)[:80]
     search = GridSearchCV(DocumentClusterer(embed=None), {"n_clusters": [2, 9]}, cv=2).fit(texts)

@@ -379,6 +379,7 @@ def test_two_groups_are_not_dismissed_because_a_long_cloud_agrees_as_well():
     assert "Neighbours share a group far more often" in explain_levels(found.verdict, found.ks, seen, 400)
 
 
+@pytest.mark.slow
 def test_the_number_of_groups_is_no_matter_of_the_seed():
     rows = np.random.default_rng(5).normal(size=(400, 6))
     rows += 2.2 * np.random.default_rng(6).normal(size=(9, 6))[np.arange(400) % 9]  # 8 or 9, as halves have it

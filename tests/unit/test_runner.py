@@ -184,6 +184,7 @@ def test_updates_are_the_same_in_memory_and_in_pieces(documents, tmp_path, given
         assert updated(scratch=tmp_path) == whole
 
 
+@pytest.mark.slow
 def test_parts_and_kept_answers_are_the_same_in_memory_and_in_pieces(documents, tmp_path):
     def followed(**options):
         first = DocumentClusterer(3, outliers=0.05).fit(documents[:150], **options).run_

@@ -112,12 +112,14 @@ def test_a_query_without_a_record_ends(tmp_path):
     assert "after record 1: no record after 1,000,000 steps" in refusal(path, query=late, options=options)
 
 
+@pytest.mark.slow
 def test_steps_are_counted_from_the_last_record(tmp_path):
     path = sqlite_file(tmp_path / "x.db", f"CREATE TABLE t AS {ENDLESS} LIMIT 100000")
     corpus = read_corpus(path, options=ReadOptions(limits=ReadLimits(max_query_steps=200_000)))
     assert len(corpus) == 100_000
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", ["'a'", "''", "hex(zeroblob(5000000))"])
 def test_a_query_that_yields_without_end_is_refused(tmp_path, text):
     path = sqlite_file(tmp_path / "x.db", f"CREATE VIEW v AS {ENDLESS.replace(chr(39) + 'a' + chr(39), text)}")

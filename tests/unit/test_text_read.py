@@ -665,6 +665,7 @@ def test_a_bomb_in_a_folder_is_left_out(tmp_path):
     assert corpus.skipped == {"could not be read": 1}
 
 
+@pytest.mark.slow
 def test_repetitive_but_honest_files_pass():
     packed = gzip.compress(b'{"text": "the same whale again"}\n' * 100000)
     assert len(from_bytes(packed)) == 100000
