@@ -12,7 +12,7 @@ from lab import __main__ as command
 from lab import claims
 from lab.conditions import DECISIONS, Condition, complaints, conditions, recorded
 from lab.found import Cell, Claim, Found, Table
-from lab.harness import ROOT, ROWS, TABLE, Record, Task, discover, load, records, store
+from lab.harness import ROOT, ROWS, TABLE, Record, Task, discover, load, records, same, store
 from lab.speed import scale
 
 discover()
@@ -140,6 +140,20 @@ def test_steps_of_older_sources_stand_where_those_computed_anew_are_equal(tmp_pa
     with pytest.raises(RuntimeError, match="'step 0' has changed"):
         changed.step("step 0", lambda: [-1])
     assert changed.step("a step that is new", lambda: [1]) == [1]
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "equal"),
+    [
+        ({"nmi": [0.5], "seconds": 1.0}, {"nmi": [0.5 + 1e-16], "seconds": 2.0}, True),
+        ({"nmi": [0.5]}, {"nmi": [0.5001]}, False),
+        ([1, 2], [1], False),
+        ({"nmi": 1.0}, {"ari": 1.0}, False),
+        ("a", "b", False),
+    ],
+)
+def test_values_of_steps_are_compared_without_times(one, other, equal):
+    assert same(one, other) is equal
 
 
 def test_markdown_of_a_result():
