@@ -69,6 +69,7 @@ def _made(record: Record) -> str:
 def state(found: Row, quick: bool, folders: Sequence[Path]) -> tuple[str, Record | None]:
     """Return current, stale or new, and the newest result that fits best."""
     records = [record for folder in folders if (record := load(found, folder)) is not None]
+    records.sort(key=lambda record: record.status != "done")  # what was done comes before what crashed
     current = [record for record in records if record.key == found.key(quick) and record.status == "done"]
     return ("current", current[0]) if current else ("stale", records[0]) if records else ("new", None)
 
