@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from scipy.linalg import norm
 
 from .._array import Array, Index, as_numpy, is_sparse
@@ -335,21 +336,23 @@ def _lapack(search: _Search, wanted: _Wanted) -> tuple[Array, Array]:
 def _lanczos(search: _Search, wanted: _Wanted) -> tuple[Array, Array]:
     """Find the pairs from one start vector, then search for copies that it missed."""
     search.prepare()
-    found = _by_terms(search, wanted)
-    if found is not None:
-        return found
+    try:
+        found = _by_terms(search, wanted)
+        return _by_documents(search, wanted) if found is None else found
+    except ConvergenceError as error:
+        raise _not_converged(search, wanted.count, str(error)) from None
+
+
+def _by_documents(search: _Search, wanted: _Wanted) -> tuple[Array, Array]:
+    """Find the pairs by products with K itself."""
     start = wanted.start
     if start is None:  # in the range of K, where copies of a document have equal entries
         start = search.product(wanted.rng.standard_normal((len(search.gram), 1)))[:, 0]
-    tolerance = TOLERANCE if wanted.tolerance is None else wanted.tolerance
-    try:
-        values, vectors, search.size = lanczos(
-            lambda v: search.product(v[:, None])[:, 0], wanted.count, start,
-            tolerance=tolerance, floor=wanted.floor, probe=wanted.probe, rng=wanted.rng,
-            namespace=search.namespace,
-        )  # fmt: skip
-    except ConvergenceError as error:
-        raise _not_converged(search, wanted.count, str(error)) from None
+    values, vectors, search.size = lanczos(
+        lambda v: search.product(v[:, None])[:, 0], wanted.count, start,
+        tolerance=TOLERANCE if wanted.tolerance is None else wanted.tolerance, floor=wanted.floor,
+        probe=wanted.probe, rng=wanted.rng, namespace=search.namespace,
+    )  # fmt: skip
     return values, vectors
 
 
@@ -361,11 +364,16 @@ def _by_terms(search: _Search, wanted: _Wanted) -> tuple[Array, Array] | None:
     fixed = wanted.start is not None or wanted.floor != -np.inf or search.sign < 0 or search.namespace is not np
     if fixed or not wanted.count + 1 < features.rows.shape[1] <= n / 2:
         return None
-    pieces = [features.take(slice(first, first + _PIECE)) for first in range(0, n, _PIECE)]
+    x, pieces = features.rows, list[tuple[Any, Array]]()
+    for first in range(0, n, _PIECE):  # views, for copies would be as large as the input
+        ends = x.indptr[first : first + _PIECE + 1]
+        held = slice(ends[0], ends[-1])
+        rows = sp.csr_array((x.data[held], x.indices[held], ends - ends[0]), shape=(len(ends) - 1, x.shape[1]))
+        pieces.append((rows, features.scale[first : first + _PIECE]))
 
     def product(w: Array) -> Array:
         def part(i: int) -> Array:
-            rows, scale = pieces[i].rows, pieces[i].scale
+            rows, scale = pieces[i]
             return np.asarray(rows.T @ (scale * (scale * (rows @ w))))
 
         search.products += 1
@@ -374,10 +382,10 @@ def _by_terms(search: _Search, wanted: _Wanted) -> tuple[Array, Array] | None:
     start = features.project(wanted.rng.standard_normal((n, 1)))[:, 0]
     if not np.isfinite(start).all():
         return None
-    tolerance = TOLERANCE if wanted.tolerance is None else wanted.tolerance
     values, vectors, search.size = lanczos(
-        product, wanted.count, start, tolerance=tolerance, probe=wanted.probe, rng=wanted.rng
-    )
+        product, wanted.count, start, tolerance=TOLERANCE if wanted.tolerance is None else wanted.tolerance,
+        probe=wanted.probe, rng=wanted.rng,
+    )  # fmt: skip
     if not values[wanted.count - 1] > _SMALLEST * search.size:
         return None
     return values, features.onto(vectors) / np.sqrt(values[: wanted.count])
