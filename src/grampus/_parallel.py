@@ -134,6 +134,14 @@ def results_in_threads(function: Callable[[int], T], n: int, n_jobs: int | None 
             done.cancel()
 
 
+def meanwhile(function: Callable[[], T]) -> Callable[[], T]:
+    """Begin a call in another thread and return what waits for its result; with one thread, it is called then.
+
+    For a compiled loop, next to which Python goes on; two loops of Python would only take turns.
+    """
+    return function if _threads_for(2, None) < 2 else _pool(thread_count()).submit(function).result
+
+
 def _threads_for(pieces: int, n_jobs: int | None) -> int:
     """Return how many threads share the pieces; one inside a piece, which would wait for its own pool for ever."""
     return 1 if getattr(_worker, "busy", False) else min(thread_count(n_jobs), pieces)

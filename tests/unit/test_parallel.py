@@ -7,11 +7,20 @@ import threading
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from threadpoolctl import ThreadpoolController
 
 import grampus
 from grampus import _parallel
-from grampus._parallel import LARGE_PRODUCT, blas_threads, core_count, in_threads, results_in_threads, thread_count
+from grampus._backend import rows_in_threads
+from grampus._parallel import (
+    LARGE_PRODUCT,
+    blas_threads,
+    core_count,
+    in_threads,
+    results_in_threads,
+    thread_count,
+)
 from grampus.errors import InputError
 from grampus.gram import DenseGram
 from grampus.kernels import Subsequence
@@ -220,7 +229,14 @@ def test_one_job_is_one_thread_in_the_kernel_too(fit, workers):
 def test_work_inside_work_does_not_wait_for_its_own_pool():
     """Every thread of a pool starts work of its own, which would wait for a free thread of that pool."""
     program = """
-from grampus._parallel import in_threads, results_in_threads
+from grampus._parallel import (
+    LARGE_PRODUCT,
+    blas_threads,
+    core_count,
+    in_threads,
+    results_in_threads,
+    thread_count,
+)
 def inner(i):
     in_threads(lambda a, b: None, 64, 2)
     return sum(results_in_threads(lambda j: j, 8, 2))
@@ -242,3 +258,17 @@ def test_threads_are_a_setting():
     for bad in (0, -1, True, 1.5, "two"):
         with pytest.raises(InputError, match="threads must be a positive whole number; got"):
             grampus.config(threads=bad)
+
+
+@pytest.mark.parametrize("shape", [(1000, 300), (300, 1000), (1, 2000), (2000, 1)])
+def test_rows_of_a_sparse_matrix_are_multiplied_alike_by_any_threads(shape, monkeypatch):
+    monkeypatch.setattr("grampus._backend.LARGE_PIECE", 50)
+    rng = np.random.default_rng(0)
+    matrix = sp.csr_array(rng.standard_normal(shape) * (rng.random(shape) < 0.3))
+    matrix = sp.vstack([matrix, sp.csr_array((40, shape[1]))], format="csr")  # rows without entries
+    v = rng.standard_normal((shape[1], 2))
+    for threads in (1, 2, 3, 16):
+        with grampus.config(threads=threads):
+            times = rows_in_threads(matrix)
+            assert (times(v) == matrix @ v).all()
+            assert (times(v[:, 0]) == matrix @ v[:, 0]).all()

@@ -41,15 +41,18 @@ _CODE = re.compile(
 )
 _ADDRESSED = frozenset("@/\\.&#;=%_:0123456789")  # every address has one of these
 _HEAD = re.compile(r"(?:[A-Za-z][A-Za-z0-9-]*:(?:[ \t].*)?\n(?:[ \t]+\S.*\n)*){2,}")
-# Lines that say who is quoted, made a change or has the rights, those of a program that say what else it uses, and who
-# is named before an address, of which cleaning leaves a second blank.
+# Lines that say who is quoted, made a change or has the rights, and those of a program that say what else it uses.
 _ASIDE = re.compile(
-    r"""(?mx)^.*\b(?:writes?|wrote|says?|said|schrieb|a\ écrit)\s?:+[ \t]*$
-    | ^[ \t]*(?:Author|Date|Signed-off-by):.*$
-    | ^[^\w\n(]*(?:Copyright\b|\([cC]\)|©).*\d{4}.*$
-    | (?<![\w.'’-])(?:[^\W\d_a-z][\w.'’-]+[ ]){1,3}[^\W\d_a-z][\w.'’-]+[ ]{2,}(?=[,.;)\n]|$|\w{3},[ ]\d)
-    | ^[ \t]*(?:from[ \t]+[\w.]+[ \t]+import\b.* | import[ \t]+[\w.]+(?:;|[ \t]+as[ \t]+\w+)?[ \t]*)$
-    | ^[ \t]*\#[ \t]*include\b.*$"""
+    r"""(?mx)^(?:(?=.*:[ \t]*$).*\b(?:writes?|wrote|says?|said|schrieb|a\ écrit)[ \t]?:+[ \t]*$
+    | [ \t]*(?:(?:Author|Date|Signed-off-by):.* | from[ \t]+[\w.]+[ \t]+import\b.* | \#[ \t]*include\b.*
+      | import[ \t]+[\w.]+(?:;|[ \t]+as[ \t]+\w+)?[ \t]*)$
+    | [^\w\n(]*(?:Copyright\b|\([cC]\)|©).*\d{4}.*$)"""
+)
+# Who is named before an address, of which cleaning leaves a second blank; looked for where there is such a blank.
+_GAP = re.compile(r"(?m)  (?=[,.;)\n]|$|\w{3}, \d)")
+_PERSON = re.compile(
+    r"""(?mx)[^\W\d_a-z](?<![\w.'’-].)[\w.'’-]+[ ](?:[^\W\d_a-z][\w.'’-]+[ ]){0,2}[^\W\d_a-z][\w.'’-]+
+    [ ]{2,}(?=[,.;)\n]|$|\w{3},[ ]\d)"""
 )
 _SIGNATURE = re.compile(r"(?m)^-- ?$")
 _SIGNED = 1000  # characters of a signature at most
@@ -190,8 +193,12 @@ def split_head(text: str, cut: bool) -> tuple[str, str]:
         head, text = header[0], (f"{subject[1]}\n" if subject else "") + text[header.end() :]
     signature = next((one.start() for one in _SIGNATURE.finditer(text, max(len(text) - _SIGNED, 0))), len(text))
     text, signed = text[:signature], text[signature:]
-    asides = [match[0] for match in _ASIDE.finditer(text)]
-    return "\n".join([head, *asides, signed]), _ASIDE.sub("", text) if asides else text
+    asides: list[str] = []
+    for pattern in (_ASIDE, _PERSON) if _GAP.search(text) else (_ASIDE,):
+        if found := [match[0] for match in pattern.finditer(text)]:
+            asides += found
+            text = pattern.sub("", text)
+    return "\n".join([head, *asides, signed]), text
 
 
 def is_address(chunk: str) -> bool:

@@ -39,7 +39,10 @@ BEFORE_VERBS, BEFORE_NOUNS = frozenset(_VERBS.split()), frozenset(_NOUNS.split()
 _LETTERS = re.compile(r"[^\W\d_]")
 _CONSONANTS = re.compile(r"[bcdfghjklmnpqrstvwxz]{6,}", re.IGNORECASE)
 _PIECE = re.compile(r"\w+")
-_BLANKS = {code: " " for code in range(128) if not (chr(code).isalnum() or chr(code) == "_")}  # for \W, but faster
+# For \W and in lower case, but faster.
+_BLANKS = (
+    "".join(sign.lower() if sign.isalnum() or sign == "_" else " " for sign in map(chr, range(128))).ljust(256).encode()
+)
 _COMPOUND = re.compile(r"[-\u2010\u2011+#]")
 
 
@@ -392,8 +395,10 @@ class Sample:
         rows = self.rows if found is None else found
         rows = rows[(self.atoms[rows] >= 0) & group[self.atoms[rows]]]
         texts = [self._spaced(row) for row in _evenly(rows, COMPARED).tolist()]
-        both = [text for text in texts if f" {one} " in text and f" {other} " in text]
-        neighbours = sum(f" {one} {other} " in text or f" {other} {one} " in text for text in both)
+        first, second = f" {one} ", f" {other} "
+        both = [text for text in texts if first in text and second in text]
+        either = first + second[1:], second + first[1:]
+        neighbours = sum(either[0] in text or either[1] in text for text in both)
         return neighbours > TOGETHER * len(both)
 
     def _spaced(self, row: int) -> str:
@@ -401,8 +406,9 @@ class Sample:
         if row not in self._seen:
             if len(self._seen) == KEPT:
                 self._seen.clear()
-            text = self.wording.whole(row)[:SEARCHED].lower()
-            words = text.translate(_BLANKS).split() if text.isascii() else _PIECE.findall(text)
+            text = self.wording.whole(row)[:SEARCHED]
+            plain = text.isascii()
+            words = text.encode().translate(_BLANKS).decode().split() if plain else _PIECE.findall(text.lower())
             segment = self.wording.segment
             words = words if segment is None else [part for word in words for part in segment(word)]
             self._seen[row] = f" {' '.join(words)} "

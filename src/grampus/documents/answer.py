@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -149,6 +149,8 @@ class Answer:
     clusters : tuple of Cluster
     nodes, tree, leaves
         The tree: as it was grown, as named records, and the leaf of every document.
+    laying : callable
+        Waits for the places on the map.
     layout : Layout
     notes : tuple of str
         For the reader.
@@ -182,6 +184,7 @@ class Answer:
     nodes: Tree = NOT_YET
     tree: tuple[Branch, ...] = NOT_YET
     leaves: Array = NOT_YET
+    laying: Callable[[], Array] = NOT_YET
     layout: Layout = NOT_YET
     notes: tuple[str, ...] = ()
     seconds: float = 0.0

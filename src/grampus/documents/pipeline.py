@@ -26,7 +26,7 @@ from ..select.evidence import COMPARED, DOCUMENTS, DRAWS
 from ..select.nested import by_size, nested
 from ..text.meaning.encoder import DIMENSIONS
 from ..text.spool import Spool
-from .answer import Answer
+from .answer import NOT_YET, Answer
 from .cost import PredictedCost, check_cost, predict_request
 from .find.guided import run_method
 from .find.levels import DEALT, around, check_groups, compared_texts, neighbours
@@ -42,7 +42,7 @@ from .given.large import draw_sample
 from .later.stages import continue_clusters, keep_levels, keep_names, keep_places, read_again
 from .tell.build_run import describe_clusters, heatmap_sample, self_prediction_rate, wording_of
 from .tell.duplicates import LOOKED_AT, duplicates
-from .tell.layout import LARGEST, REPRESENTATIVES, coordinates, representatives
+from .tell.layout import LARGEST, REPRESENTATIVES, begin_layout, representatives
 from .tell.tree_labels import branches
 from .work import ITERATIONS, StageCost, Work, WorkUnits
 
@@ -288,6 +288,7 @@ def name(answer: Answer) -> Answer:
     """Describe and name the clusters and the tree; names of clusters that survive an update stay."""
     inputs, labels, progress = answer.inputs, answer.labels, answer.request.progress
     before = answer.before
+    laying = begin_layout(answer.gram) if before is None else NOT_YET  # the map, while Python makes names
     keeps = before is not None and not before.forgets and (before.keeps_terms or inputs.described is not None)
     wording = None if keeps else wording_of(inputs)
     clusters = describe_clusters(answer, wording)
@@ -295,7 +296,7 @@ def name(answer: Answer) -> Answer:
     nodes = nested_tree(answer.gram, labels, PARTS, **neighbours(answer.levels, answer.level))
     tree, leaves = branches(nodes, clusters, inputs, labels, wording)
     progress("describing", 2, 4)
-    answer = replace(answer, clusters=clusters, nodes=nodes, tree=tree, leaves=leaves)
+    answer = replace(answer, clusters=clusters, nodes=nodes, tree=tree, leaves=leaves, laying=laying)
     return keep_names(answer, before) if keeps and before is not None else answer
 
 
@@ -311,7 +312,8 @@ def cost_of_name(work: Work) -> StageCost:
     named = 48.0 * occur + 16.0 * k * sizes.terms + held if sizes.bytes else 0.0
     kept = 8.0 * sizes.entries * (sizes.bytes > 0) + n * min(EXCERPT, length)
     units = WorkUnits(text=7.0 * characters, python=(2e4 if characters else 6e3) * leaves + 20.0 * n)
-    return StageCost("describing", kept, named + 8.0 * characters, units)
+    laying = 600.0 * n if n <= LARGEST else 0.0  # links of the map
+    return StageCost("describing", kept, named + 8.0 * characters + laying, units)
 
 
 def draw(answer: Answer) -> Answer:
@@ -320,7 +322,7 @@ def draw(answer: Answer) -> Answer:
     sample, block = heatmap_sample(answer.gram, answer.evidence)
     progress("describing", 4, 4)
     progress("drawing the map", 0, 1)
-    places = coordinates(answer.gram) if answer.before is None else keep_places(answer, answer.before)
+    places = answer.laying() if answer.before is None else keep_places(answer, answer.before)
     layout = Layout(
         coordinates=places[inputs.group].astype(np.float32),
         sample=inputs.first[sample].astype(np.int32),
@@ -328,7 +330,7 @@ def draw(answer: Answer) -> Answer:
         representatives=representatives(answer.gram),
     )
     progress("drawing the map", 1, 1)
-    return replace(answer, layout=layout)
+    return replace(answer, layout=layout, laying=NOT_YET)
 
 
 def cost_of_draw(work: Work) -> StageCost:

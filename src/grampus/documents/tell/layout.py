@@ -7,6 +7,7 @@ the other documents moves among those it resembles most.
 """
 
 import warnings
+from collections.abc import Callable
 
 import numpy as np
 import scipy.sparse as sp
@@ -14,7 +15,7 @@ from numpy.typing import NDArray
 
 from ... import _native
 from ..._array import Array, tiles
-from ..._parallel import blas_threads, results_in_threads
+from ..._parallel import blas_threads, meanwhile, results_in_threads
 from ...cluster import embedding_2d
 from ...errors import ConvergenceError, InputError
 from ...gram import Gram
@@ -65,8 +66,33 @@ def coordinates(gram: Gram) -> Array:
     >>> bool(np.ptp(places[:20], axis=0).max() < np.abs(places[:20].mean(axis=0) - places[20:].mean(axis=0)).max())
     True
     """
+    return begin_layout(gram)()
+
+
+def begin_layout(gram: Gram) -> Callable[[], Array]:
+    """Return what waits for the coordinates of every document; its longest loop runs meanwhile in another thread.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from grampus.documents.tell.layout import begin_layout
+    >>> from grampus.gram import LinearGram
+    >>> begin_layout(LinearGram(np.eye(4)))().shape
+    (4, 2)
+    """
+    if len(gram) > LARGEST:  # the loop is short next to the rest, which is large
+        return lambda: _put_back(*_of_many(gram))
     base, order = gram.split_shift()[0].canonical()
-    places = _laid_out(base) if len(base) <= LARGEST else _by_representatives(base)
+    laid_out = _begin(base)
+    return lambda: _put_back(laid_out(), order)
+
+
+def _of_many(gram: Gram) -> tuple[Array, NDArray[np.intp]]:
+    base, order = gram.split_shift()[0].canonical()
+    return _by_representatives(base), order
+
+
+def _put_back(places: Array, order: NDArray[np.intp]) -> Array:
     back = np.empty_like(places)
     back[order] = places
     return back
@@ -78,16 +104,16 @@ def representatives(gram: Gram) -> int:
     return max(min(REPRESENTATIVES, COMPARED // n), min(REPRESENTATIVES, FEWEST_REPRESENTATIVES)) if n > LARGEST else 0
 
 
-def _laid_out(base: Gram) -> Array:
-    """Return the layout of documents in canonical order."""
+def _begin(base: Gram) -> Callable[[], Array]:
+    """Begin to lay out documents in canonical order; return what waits for their places."""
     n, start = len(base), _start(base)
     if n <= 3:
-        return start
+        return lambda: start
     index, distances = _neighbours(base, min(NEIGHBOURS, n - 1))
     edges = _edges(index, distances)
     epochs = EPOCHS if n <= MANY else FEWEST_EPOCHS
-    places = _native.lay_out(*edges, start, 0, epochs, REPULSIONS, SEED)
-    return _turned(places.astype(np.float64), alone=np.bincount(edges[0], minlength=n) == 0)
+    places = meanwhile(lambda: _native.lay_out(*edges, start, 0, epochs, REPULSIONS, SEED))
+    return lambda: _turned(places().astype(np.float64), alone=np.bincount(edges[0], minlength=n) == 0)
 
 
 def _start(base: Gram) -> Array:
@@ -157,7 +183,7 @@ def _by_representatives(base: Gram) -> Array:
     n = len(base)
     chosen = np.linspace(0, n - 1, representatives(base)).astype(np.intp)
     others = np.setdiff1d(np.arange(n), chosen)
-    fixed = _laid_out(base.take(chosen))
+    fixed = _begin(base.take(chosen))()
     index, distances = _nearest_of(base, others, chosen)
     weights = _memberships(distances)
     shares = weights / np.maximum(weights.sum(axis=1, keepdims=True), 1e-12)
