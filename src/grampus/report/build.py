@@ -14,6 +14,7 @@ from typing import Any
 
 from .._files import write_file
 from .._names import EMBEDS
+from .._parallel import meanwhile
 from .._version import __version__
 from ..errors import InputError
 from ..persist import Edit, Run
@@ -128,7 +129,7 @@ def render(page: Page, shell: Shell | None = None) -> str:
     """Fill the template."""
     shell = shell or Shell(joined(page_scripts()), page_style())
     mark, worker = asset("mark.js"), asset("worker.js")
-    run = page.run
+    run, words = page.run, meanwhile(lambda: index(page))  # compiled, while Python writes the rest
     shown = {
         "title": html.escape(page.title),
         "headline": html.escape(page.headline),
@@ -154,7 +155,7 @@ def render(page: Page, shell: Shell | None = None) -> str:
         worker=worker,
         data=json_text({**island(page), **shell.more}),
         texts=texts(page),
-        index=index(page),
+        index=words(),
         **fragments(page),
     )
 

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._array import Array, tiles, unit_rows
-from .._parallel import blas_threads, results_in_threads
+from .._parallel import blas_threads, results_in_few_threads
 from .._progress import Progress
 from ..gram import Gram, LinearGram, centre
 from ..gram.eigen import eigenpairs
@@ -214,7 +214,7 @@ def measure_evidence(
         merit = np.array([judge.merits[k] for k in tried])
         halves = [judge.halves(k) for k in tried]
         clouds = range(max(1, min(CLOUDS, DRAWN // len(points))))
-        drawn = list(results_in_threads(lambda number: _cloud(points, entropy, clouds[number], tried), len(clouds)))
+        drawn = list(results_in_few_threads(lambda number: _cloud(points, entropy, clouds[number], tried), len(clouds)))
         expected, kappa, *_ = np.mean(drawn, axis=0).T
         best, own = tried[int(merit.argmax())], halves[int(merit.argmax())][0]
         lone = (_cloud(points, entropy, draw, (best,))[0, 0] for draw in range(DRAWS))
@@ -270,7 +270,7 @@ class _Judge:
         self.points, self.entropy, self.worth = points, entropy, worth
         self.tree, self.graph = WardTree(points), _Neighbours(points)
         self.parts = [half(len(points), entropy, number) for number in range(SPLITS)]
-        self.splits = list(results_in_threads(lambda number: _Split(points, self.parts[number]), SPLITS))
+        self.splits = list(results_in_few_threads(lambda number: _Split(points, self.parts[number]), SPLITS))
         self.seen: dict[int, list[Array]] = {}
         self.merits: dict[int, float] = {}
         self.more = worth.more * min(1.0, len(points) / SMALL)
@@ -325,7 +325,7 @@ class _Judge:
             k, number = missing[at]
             return self.splits[number].judge(k, self.graph)
 
-        for (k, _), found in zip(missing, results_in_threads(judge, len(missing)), strict=True):
+        for (k, _), found in zip(missing, results_in_few_threads(judge, len(missing)), strict=True):
             self.seen.setdefault(k, []).append(found)
         self.merits |= {k: self._merit_of(self.seen[k]) for k in asked}
 
@@ -410,7 +410,7 @@ def _beyond(n: int, compared: Compared, entropy: Entropy) -> float:
     def draw(number: int) -> float:
         return _nearness(compared.make(some, null_generator(entropy, number)).dense())
 
-    null = np.array(list(results_in_threads(draw, DRAWS)))
+    null = np.array(list(results_in_few_threads(draw, DRAWS)))
     spread = max((compared.wide or 1.0) * float(null.std(ddof=1)), 1e-6)
     return (own - float(null.mean())) / spread if own > null.max() else -np.inf
 
