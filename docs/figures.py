@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from lab.__main__ import verdict
-from lab.harness import RESULTS, ROOT, ROWS, discover, load
+from lab.harness import RESULTS, ROOT, ROWS, discover, load, stands
 
 _COMMAND = re.compile(r"`python -m lab (\w+) --only ([\w-]+)` \|$")
 
@@ -52,7 +52,7 @@ def stale(text: str) -> list[str]:
     """Return the rows that a page quotes although they were measured on other code, or not at all."""
     quoted = dict.fromkeys(re.findall(r"`python -m lab (\w+) --only ([\w-]+)`", text))
     records = {name: load(ROWS[name], RESULTS) for name in quoted if name in ROWS}
-    return [" ".join(name) for name, record in records.items() if record is None or record.key != ROWS[name].key()]
+    return [" ".join(name) for name, record in records.items() if record is None or not stands(ROWS[name], record)]
 
 
 if __name__ == "__main__":

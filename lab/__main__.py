@@ -9,7 +9,7 @@ from pathlib import Path
 
 from lab import claims
 from lab.conditions import conditions
-from lab.harness import RESULTS, ROWS, SCRATCH, SECTIONS, Record, Row, discover, load, run, store, write
+from lab.harness import RESULTS, ROWS, SCRATCH, SECTIONS, Record, Row, discover, load, run, stands, store, write
 
 TITLES = {
     "promises": "What Grampus promises",
@@ -70,7 +70,8 @@ def state(found: Row, quick: bool, folders: Sequence[Path]) -> tuple[str, Record
     """Return current, stale or new, and the newest result that fits best."""
     records = [record for folder in folders if (record := load(found, folder)) is not None]
     records.sort(key=lambda record: record.status != "done")  # what was done comes before what crashed
-    current = [record for record in records if record.key == found.key(quick) and record.status == "done"]
+    done = [record for record in records if record.status == "done"]
+    current = [record for record in done if record.key == found.key(quick) or (not quick and stands(found, record))]
     return ("current", current[0]) if current else ("stale", records[0]) if records else ("new", None)
 
 

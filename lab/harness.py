@@ -29,12 +29,16 @@ SCRATCH = ROOT / ".lab"  # ignored by git
 SECTIONS = ("promises", "speed", "quality", "papers")
 VERSIONS = ("numpy", "scipy", "scikit-learn")
 TABLE: dict[str, Any] = tomllib.loads((ROOT / "lab" / "rows.toml").read_text(encoding="utf-8"))
+WITNESSES = {"one-answer": "answers", "label-hashes": "labels"}  # rows that compare hashes, and where these stand
 Function = Callable[["Task"], Found]
 
 
 @dataclass(frozen=True)
 class Row:
-    """One measurement: its name, what it shows, the modules it rests on and the conditions it must meet."""
+    """One measurement: its name, what it shows, the modules it rests on and the conditions it must meet.
+
+    A row that follows from answers alone, not from how long they take, names its `witness`: a row that hashes answers.
+    """
 
     section: str
     name: str
@@ -44,16 +48,21 @@ class Row:
     conditions: Sequence[str] = ()
     data: bool = False
     hours: float = 1.0
+    witness: str = ""
 
     @property
     def module(self) -> str:
         """The module that defines the row."""
         return str(getattr(self.function, "func", self.function).__module__)
 
+    def own(self) -> list[Path]:
+        """Return the row's own file and its table."""
+        file = Path(str(sys.modules[self.module].__file__))
+        return [path for path in (file, file.with_suffix(".toml")) if path.exists()]
+
     def sources(self, root: Path = SOURCES) -> list[Path]:
         """Return the files the result rests on: the named modules or packages, the row's own file and its table."""
-        own = Path(str(sys.modules[self.module].__file__))
-        found = [path for path in (own, own.with_suffix(".toml")) if path.exists()]
+        found = self.own()
         for name in self.rests_on:
             place = root.joinpath(*name.split("."))
             files = [place.with_suffix(".py")] if place.with_suffix(".py").is_file() else sorted(place.rglob("*.py"))
@@ -64,10 +73,20 @@ class Row:
 
     def key(self, quick: bool = False, root: Path = SOURCES) -> str:
         """Return a hash of the sources; a result with another key is stale."""
-        digest = hashlib.sha256(b"quick" if quick else b"")
-        for file in self.sources(root):
-            digest.update(file.name.encode() + b"\0" + file.read_bytes())
-        return digest.hexdigest()[:16]
+        return hashed(self.sources(root), b"quick" if quick else b"")
+
+    def answers(self) -> str:
+        """Return a hash of how the row measures and of the hashes that its witness must find; '' without a witness."""
+        table = ROOT / "lab" / "promises" / f"{WITNESSES.get(self.witness, '')}.toml"
+        return hashed([*self.own(), table], b"") if self.witness else ""
+
+
+def hashed(files: Sequence[Path], begins: bytes) -> str:
+    """Return the first digits of a hash of files."""
+    digest = hashlib.sha256(begins)
+    for file in files:
+        digest.update(file.name.encode() + b"\0" + file.read_bytes())
+    return digest.hexdigest()[:16]
 
 
 ROWS: dict[tuple[str, str], Row] = {}
@@ -152,6 +171,7 @@ class Record:
     detail: str = ""
     made: dict[str, Any] = field(default_factory=dict)
     key: str = ""
+    answers: str = ""
 
 
 def records(section: str, folder: Path) -> dict[str, Any]:
@@ -166,6 +186,20 @@ def load(found: Row, folder: Path) -> Record | None:
     """Return the stored result of a row, or None."""
     stored = records(found.section, folder).get(found.name)
     return None if stored is None else Record(**stored)
+
+
+def stands(found: Row, record: Record, folder: Path = RESULTS) -> bool:
+    """Return whether a result is that of today's sources, or of others that give the same answers.
+
+    Its witness must then have found, on today's sources, every hash that was recorded when the row was measured.
+    """
+    if record.key == found.key():
+        return True
+    witness = ROWS.get(("promises", found.witness))
+    seen = None if witness is None or record.answers != found.answers() else load(witness, folder)
+    return (
+        witness is not None and seen is not None and seen.key == witness.key() and seen.measures.get("different") == 0
+    )
 
 
 def store(found: Row, record: Record, folder: Path) -> None:
@@ -187,7 +221,7 @@ def run(found: Row, quick: bool = False, seed: int = 0, folder: Path = SCRATCH, 
     key, answer, log = found.key(quick), place / f"{found.name}.answer", place / f"{found.name}.log"
     answer.unlink(missing_ok=True)
     words = [found.module, found.section, found.name, str(answer), str(seed), key]
-    record = Record("crashed", made=provenance(found, quick), key=key)
+    record = Record("crashed", made=provenance(found, quick), key=key, answers=found.answers())
     environment = {"OPENBLAS_NUM_THREADS": "1", **os.environ, "LAB_QUICK": "1" if quick else "", "LAB_OLDER": older}
     record.made |= {"command": f"{record.made['command']} --check"} if older else {}
     began = time.perf_counter()

@@ -12,7 +12,7 @@ from lab import __main__ as command
 from lab import claims
 from lab.conditions import DECISIONS, Condition, complaints, conditions, recorded
 from lab.found import Cell, Claim, Found, Table
-from lab.harness import ROOT, ROWS, TABLE, Record, Task, discover, load, records, same, store
+from lab.harness import ROOT, ROWS, TABLE, Record, Task, discover, load, records, same, stands, store
 from lab.speed import scale
 
 discover()
@@ -90,6 +90,28 @@ def test_staleness_follows_the_named_modules_only(tmp_path):
     assert row.key(quick=True, root=tmp_path) != row.key(root=tmp_path)
     with pytest.raises(ValueError, match="no module of Grampus"):
         replace(row, rests_on=("nowhere",)).key(root=tmp_path)
+
+
+def test_a_result_stands_while_its_witness_finds_the_same_answers(tmp_path):
+    row, witness = replace(LINES, witness="one-answer"), ROWS["promises", "one-answer"]
+    record = Record("done", key="of other sources", answers=row.answers())
+
+    def found(different: int, key: str = "") -> bool:
+        store(witness, Record("done", measures={"different": different}, key=key or witness.key()), tmp_path)
+        return stands(row, record, tmp_path)
+
+    assert not stands(row, record, tmp_path)  # the witness was not asked
+    assert [found(1), found(0, "of other sources"), found(0)] == [False, False, True]
+    for other in (replace(record, answers="other"), replace(record, answers="")):
+        assert not stands(row, other, tmp_path)
+    assert not stands(LINES, record, tmp_path)  # no witness
+    assert stands(LINES, replace(record, key=LINES.key()), tmp_path)
+
+
+def test_what_a_witness_cannot_see_has_none():
+    for row in ROWS.values():
+        assert row.section != "speed" or not row.witness, row.name
+        assert not row.witness or ("promises", row.witness) in ROWS
 
 
 def test_every_row_names_modules_and_conditions_that_exist():
