@@ -195,11 +195,11 @@ def stands(found: Row, record: Record, folder: Path = RESULTS) -> bool:
     """
     if record.key == found.key():
         return True
-    witness = ROWS.get(("promises", found.witness))
-    seen = None if witness is None or record.answers != found.answers() else load(witness, folder)
-    return (
-        witness is not None and seen is not None and seen.key == witness.key() and seen.measures.get("different") == 0
-    )
+    if not found.witness or record.answers != found.answers():
+        return False
+    witness = ROWS["promises", found.witness]
+    seen = load(witness, folder)
+    return seen is not None and seen.key == witness.key() and seen.measures.get("different") == 0
 
 
 def store(found: Row, record: Record, folder: Path) -> None:
