@@ -7,6 +7,8 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.cluster.hierarchy import linkage
+from scipy.spatial.distance import pdist, squareform
 
 from grampus import _native
 from grampus._native import _core
@@ -346,3 +348,28 @@ def test_rows_that_cannot_trade_are_refused(change, pairs, words):
     rows = {"indptr": np.array([0, 1, 2]), "columns": np.array([0, 1], dtype=np.int32)} | change
     with pytest.raises(InputError, match=words):
         _native.trade(**rows, pairs=np.array(pairs), rng=np.random.default_rng(0))
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(1, 70), st.integers(1, 9), st.sampled_from(sorted(KINDS)), st.integers(0, 2**32 - 1))
+def test_trees_are_those_of_scipy(n, m, kind, seed):
+    """Where several clusters are equally near, SciPy's sums may differ in the last bit, and so which come first."""
+    points = KINDS[kind](np.random.default_rng(seed), n, m) if n > 1 else np.zeros((1, m))
+    for rule in ("ward", "average"):
+        expected = linkage(points, rule)[:, :2].astype(int).tolist() if n > 1 else []
+        apart = squareform(pdist(points)) if n > 1 else np.zeros((1, 1))
+        found = []
+        for best in (True, False):
+            _core.use_best(best)
+            found += [_native.tree_joins(points, rule == "ward"), _native.tree_joins(apart, rule == "ward", apart=True)]
+        _core.use_best(True)
+        assert len({joins.tobytes() for joins in found}) == 1
+        assert kind not in ("clouds", "far") or found[0].tolist() == expected
+
+
+@pytest.mark.parametrize("points", [np.zeros(3), np.zeros((0, 2)), np.array([[0.0], [np.inf]])])
+def test_trees_of_no_points_are_a_bug(points):
+    with pytest.raises(InputError, match="bug in Grampus"):
+        _native.tree_joins(points, ward=True)
+    with pytest.raises(InputError, match="bug in Grampus"):
+        _native.tree_joins(np.zeros((2, 3)), ward=True, apart=True)

@@ -86,6 +86,20 @@ def sparse_documents(rows: Any, scale: Any, diagonal: Any, weights: Any) -> Spar
     return _core.Sparse(data, indices, indptr, _numbers(scale, (n,), "scale"), m, *figures)
 
 
+def tree_joins(points: Any, ward: bool, apart: bool = False) -> Array:
+    """Return the joins of a tree of points (n, m) by Ward's rule or average linkage, (n − 1, 2), nearest first.
+
+    Each is the numbers of two nodes, the smaller first; join i makes node n + i. With `apart`, the distances of all
+    pairs (n, n) are given instead of points.
+    """
+    points = _numbers(points, np.shape(points), "points")
+    whole = points.ndim == 2 and 0 < len(points) <= _MOST and (not apart or points.shape[0] == points.shape[1])
+    _require(whole and bool(np.isfinite(points).all()), f"points must be (n, m) and finite; got shape {points.shape}")
+    joins = np.empty((len(points) - 1, 2), dtype=np.int64)
+    _core.join(points, apart, ward, joins)
+    return joins
+
+
 def start_run(
     documents: Documents,
     labels: Any,

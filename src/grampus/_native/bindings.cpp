@@ -5,10 +5,12 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
+#include <memory>
 
 #include "arrays.hpp"
 #include "digests.hpp"
 #include "layout.hpp"
+#include "linkage.hpp"
 #include "neighbours.hpp"
 #include "seeding.hpp"
 #include "trades.hpp"
@@ -203,6 +205,13 @@ NB_MODULE(_core, m) {
     m.def("ward", [](Out2<double> total, Out1<double> sizes, Matrix<int64_t> groups, Out2<int64_t> joins) {
         ward(total.data(), sizes.data(), static_cast<int64_t>(sizes.shape(0)), groups.data(), static_cast<int64_t>(groups.shape(0)), joins.data());
     }, Free());
+    m.def("join", [](Matrix<double> points, bool apart, bool ward, Out2<int64_t> joins) {
+        const int64_t n = static_cast<int64_t>(joins.shape(0)) + 1;
+        const std::unique_ptr<double[]> between(new double[n * n]);
+        if (apart) std::copy(points.data(), points.data() + n * n, between.get());
+        else distances(points.data(), n, static_cast<int64_t>(points.shape(1)), between.get());
+        join(between.get(), n, ward, joins.data());
+    }, nb::arg("points"), nb::arg("apart"), nb::arg("ward"), nb::arg("joins"), Free());
     bind_names<float>(m);
     bind_names<double>(m);
     m.def("subsequence", [](Matrix<int32_t> xs, Matrix<int32_t> ys, int length, double decay, Out1<double> out) {

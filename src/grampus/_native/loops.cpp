@@ -175,6 +175,48 @@ double dot(const double* a, const double* b, int64_t m) {
     return ((lane[0] + lane[1]) + (lane[2] + lane[3])) + ((lane[4] + lane[5]) + (lane[6] + lane[7]));
 }
 
+void distances(const double* point, const double* columns, int64_t first, int64_t n, int64_t m, double* __restrict out) {
+    for (int64_t j = first; j < n; ++j) out[j] = 0.0;
+    int64_t t = 0;
+    for (; t + 4 <= m; t += 4) {  // four columns for each time that the sums are read and written
+        const double *own = point + t, *a = columns + t * n, *b = a + n, *c = b + n, *d = c + n;
+        for (int64_t j = first; j < n; ++j) {
+            const double x = own[0] - a[j], y = own[1] - b[j], z = own[2] - c[j], w = own[3] - d[j];
+            out[j] = (((out[j] + x * x) + y * y) + z * z) + w * w;
+        }
+    }
+    for (; t < m; ++t)
+        for (int64_t j = first; j < n; ++j) {
+            const double apart = point[t] - columns[t * n + j];
+            out[j] += apart * apart;
+        }
+    for (int64_t j = first; j < n; ++j) out[j] = __builtin_sqrt(out[j]);
+}
+
+double least_sum(const double* a, const double* b, int64_t n) {
+    constexpr int MANY = 4;  // registers, since one comparison waits for the one before
+    Vector least[MANY];
+    for (Vector& some : least) some = Vector{} + INFINITE;
+    int64_t i = 0;
+    for (; i + MANY * WIDTH <= n; i += MANY * WIDTH)
+        for (int v = 0; v < MANY; ++v) {
+            const Vector sum = load(a + i + v * WIDTH) + load(b + i + v * WIDTH);
+            least[v] = sum < least[v] ? sum : least[v];
+        }
+    double found = INFINITE;
+    for (; i < n; ++i) found = smaller(a[i] + b[i], found);
+    for (const Vector& some : least)
+        for (int lane = 0; lane < WIDTH; ++lane) found = smaller(some[lane], found);
+    return found;
+}
+
+void ward(const double* from, const double* sizes, int64_t n, double one, double other, double height, double* __restrict to) {
+    for (int64_t i = 0; i < n; ++i) {
+        const double size = sizes[i], share = 1.0 / (one + other + size);
+        to[i] = __builtin_sqrt((size + one) * share * from[i] * from[i] + (size + other) * share * to[i] * to[i] - size * share * height * height);
+    }
+}
+
 void axpy(double w, const double* row, int64_t m, double* __restrict target) {
     for (int64_t t = 0; t < m; ++t) target[t] += w * row[t];
 }
@@ -232,6 +274,9 @@ void JOIN(fill_double_, GRAMPUS_ISA)(Loops& table) {
     table.add_rows64 = add_rows<double>;
     table.dot = dot;
     table.axpy = axpy;
+    table.distances = distances;
+    table.least_sum = least_sum;
+    table.ward = ward;
     table.subsequence = subsequence;
 }
 

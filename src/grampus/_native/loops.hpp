@@ -76,6 +76,13 @@ struct Loops {
     double (*dot)(const double* a, const double* b, int64_t m);
     // IN/OUT target += w · row.
     void (*axpy)(double w, const double* row, int64_t m, double* target);
+    // OUT out[j], j = first … n: distances of a point (m) from points in columns (m, n).
+    void (*distances)(const double* point, const double* columns, int64_t first, int64_t n, int64_t m, double* out);
+    // OUT: the least of a[i] + b[i].
+    double (*least_sum)(const double* a, const double* b, int64_t n);
+    // IN distances from a cluster and sizes of all, the sizes of it and of another and how far these are apart; IN/OUT to:
+    // distances from the other, then from both (Ward 1963).
+    void (*ward)(const double* from, const double* sizes, int64_t n, double one, double other, double height, double* to);
     // IN eight pairs of strings, interleaved, and scratch of (length + 3) · (ny + 1) · 8 doubles; OUT eight similarities.
     void (*subsequence)(const int32_t* xs, int64_t nx, const int32_t* ys, int64_t ny, int length, double decay,
                         double* scratch, double* out);

@@ -2,9 +2,9 @@
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.cluster.hierarchy import linkage
 
 from .._array import Array
+from .._native import tree_joins
 
 Labels = NDArray[np.intp]
 
@@ -14,11 +14,12 @@ class WardTree:
 
     Parameters
     ----------
-    points : array of shape (n, d), or of shape (n (n − 1) / 2,)
-        Points, or the distances of all pairs in the order of ``scipy.spatial.distance.pdist``.
+    points : array of shape (n, d)
     rule : "ward" or "average"
         Which two clusters are joined: those whose union has the least scatter more, or the least mean distance (Sokal
         & Michener 1958), which lets sizes differ.
+    apart : bool
+        Whether the distances of all pairs (n, n) are given instead of points.
 
     Examples
     --------
@@ -28,8 +29,8 @@ class WardTree:
     [2, 1, 2, 0]
     """
 
-    def __init__(self, points: Array, rule: str = "ward") -> None:
-        joins = linkage(points, rule)[:, :2].astype(np.intp).tolist()
+    def __init__(self, points: Array, rule: str = "ward", *, apart: bool = False) -> None:
+        joins = tree_joins(points, rule == "ward", apart).tolist()
         n = len(joins) + 1
         sizes = [1] * n
         for one, other in joins:

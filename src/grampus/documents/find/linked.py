@@ -33,12 +33,13 @@ def linked_clusters(gram: Gram, weights: Array, k: int, seed: int) -> NDArray[np
         if usual + STEADIER > 1 or agreement(points, k, "average", entropy) < usual + STEADIER:
             return None
         labels = np.full(len(gram), -1, dtype=np.intp)
-        labels[heavy[rows]] = WardTree(_distances(part), "average").cut(k)
+        labels[heavy[rows]] = WardTree(_distances(part), "average", apart=True).cut(k)
     return labels
 
 
 def _distances(gram: Gram) -> Array:
-    """Return the distances of all pairs of documents in feature space."""
+    """Return the distances of all pairs of documents in feature space, as those above the diagonal are."""
     own, similar = gram.diagonal().astype(np.float64), gram.dense()
     squared = own[:, None] + own - 2.0 * similar
-    return np.sqrt(np.maximum(squared[np.triu_indices(len(own), 1)], 0.0))
+    above = np.triu(np.sqrt(np.maximum(squared, 0.0)), 1)
+    return np.asarray(above + above.T)

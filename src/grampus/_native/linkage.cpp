@@ -1,0 +1,117 @@
+#include "linkage.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <vector>
+
+#include "loops.hpp"
+
+namespace grampus {
+namespace {
+
+constexpr double INFINITE = __builtin_inf();
+
+struct Join {
+    int64_t one, other;
+    double height;
+};
+
+// Clusters in order, and their distances. One that was joined to another stays, closed, until there are many of these.
+struct Clusters {
+    double* apart;
+    int64_t n;
+    std::vector<int64_t> numbers;
+    std::vector<double> sizes, closed;
+
+    Clusters(double* apart, int64_t n) : apart(apart), n(n), numbers(n), sizes(n, 1.0), closed(n, 0.0) {
+        std::iota(numbers.begin(), numbers.end(), 0);
+        for (int64_t i = 0; i < n; ++i) row(i)[i] = INFINITE;
+    }
+    double* row(int64_t i) { return apart + i * n; }
+
+    // The nearest cluster, the first of several; `before` where none is nearer.
+    int64_t nearest(int64_t i, int64_t before) {
+        const double least = loops().least_sum(row(i), closed.data(), n);
+        if (before >= 0 && !(least < row(i)[before])) return before;
+        int64_t place = 0;
+        while (row(i)[place] + closed[place] != least) ++place;
+        return place;
+    }
+
+    void merge(int64_t gone, int64_t kept, bool ward) {
+        const double *from = row(gone), height = from[kept], one = sizes[gone], other = sizes[kept];
+        double* to = row(kept);
+        if (ward) loops().ward(from, sizes.data(), n, one, other, height, to);
+        else for (int64_t i = 0; i < n; ++i) to[i] = (one * from[i] + other * to[i]) / (one + other);
+        to[kept] = INFINITE;
+        sizes[gone] = 0.0, closed[gone] = INFINITE, sizes[kept] = one + other;
+        for (int64_t i = 0; i < n; ++i) row(i)[kept] = to[i];
+    }
+
+    // Leave out those that are closed; IN/OUT places of clusters.
+    void close_ranks(std::vector<int64_t>& places) {
+        std::vector<int64_t> open, now(n, -1);
+        for (int64_t i = 0; i < n; ++i)
+            if (sizes[i] > 0.0) now[i] = static_cast<int64_t>(open.size()), open.push_back(i);
+        const int64_t left = static_cast<int64_t>(open.size());
+        for (int64_t i = 0; i < left; ++i)  // every entry moves towards the beginning
+            for (int64_t j = 0; j < left; ++j) apart[i * left + j] = apart[open[i] * n + open[j]];
+        for (int64_t i = 0; i < left; ++i) numbers[i] = numbers[open[i]], sizes[i] = sizes[open[i]];
+        for (int64_t& place : places) place = now[place];
+        n = left;
+        numbers.resize(n), sizes.resize(n), closed.assign(n, 0.0);
+    }
+};
+
+int64_t root(std::vector<int64_t>& parents, int64_t node) {
+    while (parents[node] != node) node = parents[node] = parents[parents[node]];
+    return node;
+}
+
+}  // namespace
+
+void distances(const double* points, int64_t n, int64_t m, double* apart) {
+    std::vector<double> columns(n * m);
+    for (int64_t i = 0; i < n; ++i)
+        for (int64_t t = 0; t < m; ++t) columns[t * n + i] = points[i * m + t];
+    for (int64_t i = 0; i < n; ++i) {
+        apart[i * n + i] = 0.0;
+        loops().distances(points + i * m, columns.data(), i + 1, n, m, apart + i * n);
+    }
+    for (int64_t i = 0; i < n; i += BLOCK)  // the other half, by squares that stay in the cache
+        for (int64_t j = i; j < n; j += BLOCK)
+            for (int64_t r = i; r < std::min(i + BLOCK, n); ++r)
+                for (int64_t c = std::max(j, r + 1); c < std::min(j + BLOCK, n); ++c) apart[c * n + r] = apart[r * n + c];
+}
+
+void join(double* apart, int64_t n, bool ward, int64_t* joins) {
+    Clusters all(apart, n);
+    std::vector<int64_t> chain;
+    std::vector<Join> found;
+    for (int64_t left = n; left > 1; --left) {
+        if (4 * left < 3 * all.n) all.close_ranks(chain);
+        if (chain.empty()) chain.push_back(std::find_if(all.sizes.begin(), all.sizes.end(), [](double size) { return size > 0.0; }) - all.sizes.begin());
+        for (;;) {  // until two clusters are nearest to each other
+            const int64_t before = chain.size() > 1 ? chain[chain.size() - 2] : -1;
+            const int64_t next = all.nearest(chain.back(), before);
+            if (next == before) break;
+            chain.push_back(next);
+        }
+        const int64_t last = chain.back(), before = chain[chain.size() - 2];
+        chain.resize(chain.size() - 2);
+        const int64_t gone = std::min(last, before), kept = std::max(last, before);
+        found.push_back({all.numbers[gone], all.numbers[kept], all.row(gone)[kept]});
+        all.merge(gone, kept, ward);
+    }
+    std::stable_sort(found.begin(), found.end(), [](const Join& a, const Join& b) { return a.height < b.height; });
+    std::vector<int64_t> parents(2 * n - 1);
+    std::iota(parents.begin(), parents.end(), 0);
+    for (const Join& step : found) {
+        const int64_t one = root(parents, step.one), other = root(parents, step.other);
+        parents[one] = parents[other] = n + (&step - found.data());
+        *joins++ = std::min(one, other), *joins++ = std::max(one, other);
+    }
+}
+
+}  // namespace grampus
