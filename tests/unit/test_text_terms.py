@@ -298,3 +298,14 @@ def test_vectorizer_checks_the_weighting_before_it_reads():
 
     with pytest.raises(InputError, match="three letters"):
         TermVectorizer("zzz").fit(texts())
+
+
+@pytest.mark.parametrize("how", [{}, {"ngram_range": (1, 2)}, {"stemmer": "auto", "stop_words": "auto"}])
+def test_terms_that_remember_words_count_the_same(how):
+    texts = ["Whales sang", "Die Wale sangen und die Vögel nicht", "a whale, a bird, a bird", "unknown words", ""]
+    terms = TermVectorizer(**how).fit(texts * 2)
+    again = terms.remembering()
+    for some in (texts, texts[::-1], texts[:1], ["new words", *texts]):
+        assert (terms.transform(some) != again.transform(some)).nnz == 0
+    assert len([one for idle in again._units.known.values() for one in idle]) >= 1
+    assert terms._units.known is None  # what is stored does not grow

@@ -30,7 +30,7 @@ LOWER_CASE = 0.003  # share of words inside sentences with a capital: below, tex
 FOLLOWING = 0.25  # of the places of a word: from here on those after a given name make it a surname
 MOST_READ, FEWEST_READ, READ_IN_ALL = 100, 15, 3000  # documents: of a group, and of all
 COMPARED, SEARCHED = 100, 4_000  # documents with two words, and characters of each, to see whether they stand together
-KEPT = 4096  # documents whose words are kept for that
+KEPT = 16_384  # documents whose words are kept for that; all names ask for a few of them again and again
 TOGETHER = 0.4  # of those documents: more than half of all may have them side by side
 _VERBS = """to will would can could may might must shall should do does did don't doesn't can't cannot not
 i you he she we they who how am is are was were be been"""  # English, where a word may be a verb and a noun
@@ -158,6 +158,22 @@ class Wording:
     def _columns(self) -> tuple[dict[str, int], Any]:
         """The number of every term, and which documents contain it."""
         return {term: at for at, term in enumerate(self.terms)}, sp.csc_array(self.present, dtype=bool)
+
+    def spaced(self, at: int) -> str:
+        """Return the words of a document in lower case with one blank around each."""
+        if at not in self._seen:
+            if len(self._seen) == KEPT:
+                self._seen.clear()
+            text = self.whole(at)[:SEARCHED]
+            plain = text.isascii()
+            words = text.encode().translate(_BLANKS).decode().split() if plain else _PIECE.findall(text.lower())
+            words = words if self.segment is None else [part for word in words for part in self.segment(word)]
+            self._seen[at] = f" {' '.join(words)} "
+        return self._seen[at]
+
+    @cached_property
+    def _seen(self) -> dict[int, str]:
+        return {}
 
     def whole(self, at: int) -> str:
         """Return the text of a document after its title, if that is not its beginning."""
@@ -394,29 +410,12 @@ class Sample:
         found = self.wording.holding([self.wording.stem(one), self.wording.stem(other)])
         rows = self.rows if found is None else found
         rows = rows[(self.atoms[rows] >= 0) & group[self.atoms[rows]]]
-        texts = [self._spaced(row) for row in _evenly(rows, COMPARED).tolist()]
+        texts = [self.wording.spaced(row) for row in _evenly(rows, COMPARED).tolist()]
         first, second = f" {one} ", f" {other} "
         both = [text for text in texts if first in text and second in text]
         either = first + second[1:], second + first[1:]
         neighbours = sum(either[0] in text or either[1] in text for text in both)
         return neighbours > TOGETHER * len(both)
-
-    def _spaced(self, row: int) -> str:
-        """Return the words of a document in lower case with one blank around each."""
-        if row not in self._seen:
-            if len(self._seen) == KEPT:
-                self._seen.clear()
-            text = self.wording.whole(row)[:SEARCHED]
-            plain = text.isascii()
-            words = text.encode().translate(_BLANKS).decode().split() if plain else _PIECE.findall(text.lower())
-            segment = self.wording.segment
-            words = words if segment is None else [part for word in words for part in segment(word)]
-            self._seen[row] = f" {' '.join(words)} "
-        return self._seen[row]
-
-    @cached_property
-    def _seen(self) -> dict[int, str]:
-        return {}
 
     def leads(self, text: str, stem: str, group: NDArray[np.bool_]) -> float:
         """Return how often the last word of a text is followed by another of the same phrase, as adjectives are."""

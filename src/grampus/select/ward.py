@@ -35,17 +35,17 @@ class WardTree:
         sizes = [1] * n
         for one, other in joins:
             sizes.append(sizes[one] + sizes[other])
-        start, apart = [0] * (2 * n - 1), np.zeros(n, dtype=np.intp)
+        start, parted = [0] * (2 * n - 1), np.zeros(n, dtype=np.intp)
         for step in range(n - 2, -1, -1):  # where the leaves of each node begin, from the root down
             one, other = joins[step]
             start[one] = start[n + step]
             start[other] = start[n + step] + sizes[one]
-            apart[start[other]] = step
-        self._place, self._apart = np.array(start[:n], dtype=np.intp), apart
+            parted[start[other]] = step
+        self._place, self._parted = np.array(start[:n], dtype=np.intp), parted
 
     def cut(self, k: int) -> Labels:
         """Return the partition into k clusters."""
-        bounds = self._apart >= len(self._apart) - k
+        bounds = self._parted >= len(self._parted) - k
         bounds[0] = False
         return np.asarray(np.cumsum(bounds, dtype=np.intp)[self._place])
 

@@ -87,7 +87,8 @@ def _compared(base: Gram, heavy: NDArray[np.intp], inputs: Inputs, kernel: Kerne
     encoded = any(isinstance(maker, MeaningInput) for maker in inputs.makers.values())
     few = compared_texts(len(heavy), size, encoded)
     if not encoded:
-        return replace(compare(partial(_dealt_anew, inputs)), most=few, wide=1.0)
+        again = replace(inputs, vectorizer=inputs.vectorizer.remembering())
+        return replace(compare(partial(_dealt_anew, again)), most=few, wide=1.0)
     pool = _dealt_anew(inputs, np.resize(rng.permutation(heavy)[: DEALT * few], DEALT * few), rng)
 
     def draw(places: NDArray[np.intp], rng: np.random.Generator) -> Any:

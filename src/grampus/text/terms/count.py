@@ -120,12 +120,14 @@ class Units:
     """A numbering of tokens and n-grams; frozen unless `learning`.
 
     An n-gram is its first n−1 tokens (a unit) and its last token: ``grams`` maps ``prefix << 32 | token``
-    to the n-gram's number, at every order.
+    to the n-gram's number, at every order. Where the same words are counted again and again, what was found out about
+    each is kept in `known`; by default it is forgotten after every count.
     """
 
     learning: bool = True
     tokens: dict[str, int] = field(default_factory=dict)
     grams: dict[int, int] = field(default_factory=dict)
+    known: defaultdict[Analysis, list[_Lexicon]] | None = None  # those that no thread uses
 
     def __post_init__(self) -> None:
         if self.learning:  # a missing key takes the next number of a shared count
@@ -364,7 +366,11 @@ def count_units(
 
     While learning, the tokens that became units are added to `written`.
     """
-    lexicon = _Lexicon(analysis, units)
+    idle = [] if units.known is None else units.known[analysis]
+    try:
+        lexicon = idle.pop()
+    except IndexError:
+        lexicon = _Lexicon(analysis, units)
     blocks: list[tuple[Integers, Integers, NDArray[np.int64]]] = []
     seen = np.zeros(0, np.int64)
     for raw, lengths in _chunks(texts, lexicon):
@@ -383,6 +389,7 @@ def count_units(
         known = np.flatnonzero(lexicon.unit[: len(seen)] >= 0)
         tokens = lexicon.raw.words(0)
         written.add(Written([tokens[number] for number in known.tolist()], lexicon.unit[known], seen[known]))
+    idle.append(lexicon)
     return _stack(blocks, units.size)
 
 

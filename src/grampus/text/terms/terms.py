@@ -1,7 +1,9 @@
 """Terms: from texts to a matrix of counts."""
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from copy import copy
+from dataclasses import dataclass, replace
 from numbers import Integral, Real
 from typing import Any, Self
 
@@ -310,6 +312,13 @@ class Terms(TransformerMixin, BaseEstimator):
         check_is_fitted(self, "vocabulary_")
         counts = self._count(self.prepare(raw_documents), self._units)
         return _select_columns(counts, self._column, len(self.vocabulary_))
+
+    def remembering(self) -> Self:
+        """Return the same for counting the same words many times: it remembers what each of them is."""
+        check_is_fitted(self, "vocabulary_")
+        same = copy(self)
+        same._units = replace(self._units, known=defaultdict(list))
+        return same
 
     def _analysis(self, language: str = MAIN) -> Analysis:
         """Check the parameters that turn a text of a language into terms."""
