@@ -16,6 +16,16 @@ from .errors import InputError
 
 FLOATS = (np.float64, np.float32)
 _LARGEST = {np.float64: 1e70, np.float32: 1e17}  # absolute values; the smallest is the inverse
+_REMEDIES = {  # what scikit-learn says of an array, and what to do about it
+    "NaN": "Leave these rows out, or fill the gaps",
+    "infinity": "Leave these rows out, or replace the values",
+    "1D array": "Give X.reshape(-1, 1) if it is one column, X.reshape(1, -1) if it is one row",
+    "scalar array": "Give a row of numbers for each document",
+    "dim 3": "Give two dimensions, such as X.reshape(len(X), -1)",
+    "Complex": "Give the real part, or the absolute values",
+    "inhomogeneous": "Give rows of equal length",
+    "convert": "Texts go to DocumentClusterer; turn other columns into numbers, or leave them out",
+}
 _WIDEST = 2**31 - 1  # rows and columns of sparse matrices: the compiled loops count them in 32 bits
 
 
@@ -31,7 +41,7 @@ def check_matrix(x: Any, name: str = "X", *, rows: int = 1) -> Any:
         least = {"ensure_min_samples": rows, "ensure_min_features": 1}
         x = check_array(x, accept_sparse="csr", dtype=list(FLOATS), order="C", input_name=name, **least)
     except (ValueError, TypeError) as error:
-        raise InputError(f"{name}: {error}") from error
+        raise InputError(f"{name}: {_with_remedy(str(error))}") from error
     if not is_sparse(x):
         return x
     if max(x.shape) > _WIDEST:
@@ -44,6 +54,12 @@ def check_matrix(x: Any, name: str = "X", *, rows: int = 1) -> Any:
         x = x.copy()
         x.sum_duplicates()
     return x
+
+
+def _with_remedy(reason: str) -> str:
+    """Return the first line of what scikit-learn says, without the array that it prints, and what to do."""
+    reason = reason.splitlines()[0].rstrip(".:")
+    return ". ".join([reason, *(remedy for sign, remedy in _REMEDIES.items() if sign in reason)]) + "."
 
 
 def refuse_texts(x: Any, name: str = "X") -> None:

@@ -111,6 +111,28 @@ def holding(tmp_path):
     return [file.name for file in files if SECRET.encode() in file.read_bytes()]
 
 
+def test_a_run_with_embeddings_of_ones_own_forgets(tmp_path, command):
+    write(tmp_path / "some.jsonl")
+    rows = np.random.default_rng(0).normal(size=(40, 3)) + 5 * np.eye(2, 3)[np.arange(40) % 2]
+    np.save(tmp_path / "rows.npy", rows)
+    words = ("-k", "2", "--no-stability", "--embeddings", "rows.npy", "--out", "run")
+    assert command("cluster", "some.jsonl", *words)[0] == 0
+
+    def vectors_like(row):
+        arrays = [np.load(file) for file in (tmp_path / "run").glob("*.npy")]
+        found = np.vstack([array for array in arrays if array.ndim == 2 and array.shape[1] == len(row)])
+        return [one for one in (row, row / np.linalg.norm(row)) if np.isclose(found, one, atol=1e-6).all(axis=1).any()]
+
+    assert vectors_like(rows[7])
+    (tmp_path / "ids.txt").write_text("d7\n")
+    status, out = command("update", "run", "--delete", "ids.txt")
+    assert status == 0, out
+    run = Run.load(tmp_path / "run")
+    assert list(run.documents.ids) == [f"d{at}" for at in range(40) if at != 7]
+    assert vectors_like(rows[8])
+    assert not vectors_like(rows[7])
+
+
 class Killed(BaseException):
     """The end of the process."""
 

@@ -50,6 +50,26 @@ def test_what_is_not_a_finite_matrix_is_refused(kernel, bad, message):
         parse_kernel(kernel).gram(bad)
 
 
+@pytest.mark.parametrize(
+    ("bad", "message"),
+    [
+        (np.array([[1.0], [np.nan]]), "X: Input X contains NaN. Leave these rows out, or fill the gaps."),
+        (np.ones((9, 2)) * 1j, "X: Complex data not supported. Give the real part, or the absolute values."),
+        (np.ones(9), "X: Expected 2D array, got 1D array instead. Give X.reshape(-1, 1) if it is one column, "
+         "X.reshape(1, -1) if it is one row."),
+        ([[1, 2], [3]], "(2,) + inhomogeneous part. Give rows of equal length."),
+        (None, "X must be texts, a data frame or rows of numbers; got None."),
+        (3, "X must be texts, a data frame or rows of numbers; got 3."),
+    ],
+    ids=["NaN", "complex", "one dimension", "ragged", "None", "a number"],
+)  # fmt: skip
+def test_a_refusal_prints_no_array_and_says_what_to_do(bad, message):
+    with pytest.raises(InputError) as refused:
+        DocumentClusterer(2).fit(bad)
+    assert str(refused.value).endswith(message)
+    assert "\n" not in str(refused.value)
+
+
 def test_an_estimator_of_numbers_says_where_texts_go():
     with pytest.raises(InputError, match=r"got a list of strings\. Give them to DocumentClusterer"):
         KernelKMeans(2).fit(["whale song", "bird nest"])

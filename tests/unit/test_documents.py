@@ -365,4 +365,4 @@ def test_near_copies_of_one_text_are_reported():
     (count,) = [found[1] for line in notes if (found := re.match(note, line))]
     assert int(count) >= 190
     usual = two().fit(TEXTS * 3).run_.evidence.warnings
-    assert not any("near-copies" in line for line in usual)
+    assert not any("nearly copies" in line for line in usual)

@@ -204,6 +204,7 @@ def test_a_fitted_clusterer_says_what_it_found():
     assert model.fit(TEXTS).run_.provenance.command.startswith("DocumentClusterer(")  # fitted a second time
     many = DocumentClusterer(10, effort=Effort(stability=False)).fit([f"word{n} term{n}" for n in range(10)] * 2)
     assert "and 2 more>" in repr(many)
+    assert repr(model.branches_[1]) == "<Branch 1: Song (3) in 0>"
 
 
 def test_the_package_shows_what_is_public():

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from click.testing import CliRunner
+from sklearn.base import clone
 
 from grampus import DocumentClusterer, choose_levels
 from grampus.cli import grampus as command
@@ -189,6 +190,16 @@ def test_a_level_that_does_not_exist_is_said():
         DocumentClusterer(level="f").fit(["a whale"])
     with pytest.raises(InputError, match="level must be one of 'middle', 'fine'; got 'coarse'"):
         DocumentClusterer([2, 4], level="coarse").fit(["a whale"])
+    with pytest.raises(InputError, match=r"got 'fine'; n_clusters=3 has no other. Give 'auto', or a list such as \[5"):
+        DocumentClusterer(3, level="fine").fit(["a whale"])
+
+
+def test_none_finds_the_number_like_auto():
+    some, _ = texts(np.random.default_rng(1), 6, 120)
+    model = DocumentClusterer(level="coarse", effort=Effort(stability=False))
+    auto, none = (clone(model).set_params(n_clusters=k).fit(some) for k in ("auto", None))
+    assert none.labels_.tolist() == auto.labels_.tolist()
+    assert none.run_.levels == auto.run_.levels
 
 
 @pytest.mark.parametrize(

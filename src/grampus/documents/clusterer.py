@@ -48,9 +48,9 @@ class DocumentClusterer(ClusterMixin, TransformerMixin, FittedClusterer):
 
     Parameters
     ----------
-    n_clusters : int, list of int or "auto"
-        k; "auto" finds out how many groups there are by ``choose_levels``, and puts all documents in one cluster where
-        there are none. A list asks for levels of these sizes, such as ``[5, 20, 80]``, which nest.
+    n_clusters : int, list of int, "auto" or None
+        k; "auto" or None finds out how many groups there are by ``choose_levels``, and puts all documents in one
+        cluster where there are none. A list asks for levels of these sizes, such as ``[5, 20, 80]``, which nest.
     kernel : str or Kernel
         A spelling such as ``"cosine|shift"`` or ``"boundrange(8)|normalise|shift"``. The default is the cosine of
         weighted terms, reduced to its leading components (latent semantic analysis), 30 or as many as there are
@@ -89,7 +89,7 @@ class DocumentClusterer(ClusterMixin, TransformerMixin, FittedClusterer):
     n_clusters_ : int
         Number of clusters.
     clusters_ : tuple of Cluster
-        Description of each: label, terms, phrases, documents to read, cohesion, separation, stability.
+        Description of each: name, words, size, phrases, documents to read, cohesion, separation, stability.
     choice_ : Choice or None
         How k was chosen, or, with the scheme "given", whether the clusters of a given k are groups. Its ``answer`` is
         "groups", "weak groups", "no groups" or "too few". None where that was not measured.

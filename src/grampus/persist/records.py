@@ -142,8 +142,8 @@ class Branch:
     Examples
     --------
     >>> from grampus.persist import Branch
-    >>> Branch(0, -1, (), 4, -1, 2.5, 0.0, 0, "whale").name
-    'whale'
+    >>> Branch(1, 0, (), 4, -1, 2.5, 0.0, 0, "whale")
+    <Branch 1: whale (4) in 0>
     """
 
     index: int
@@ -156,6 +156,9 @@ class Branch:
     cluster: int
     name: str
     words: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        return f"<Branch {self.index}: {self.name} ({self.size:,}) in {self.parent}>"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -189,7 +189,7 @@ def _bound(units: LinkedUnits, method: Method, job: Job, told: Told) -> tuple[Fo
     topics, walk = len(told.names), _walk(units)
     evidence = _evidence(units)
     starts = list(_starts(units, job))
-    if np.median(np.bincount(units.seeded[units.seeded >= 0], minlength=topics)) < FEW:
+    if job.k > topics or np.median(np.bincount(units.seeded[units.seeded >= 0], minlength=topics)) < FEW:
         starts.append(_matched(method.cluster(units.gram, job).labels, evidence, units.weights, job.k))
     labels = _smoothed(_pulled(units, job, evidence, starts), walk).argmax(axis=1)
     labels = _fitting(labels, units, evidence, job.k > topics)
@@ -207,18 +207,25 @@ def _bound(units: LinkedUnits, method: Method, job: Job, told: Told) -> tuple[Fo
 
 
 def _pulled(units: LinkedUnits, job: Job, evidence: Array, starts: Sequence[NDArray[np.intp]]) -> Array:
-    """Return how well documents fit clusters: the topics, and others around them, from the best of some starts."""
+    """Return how well documents fit clusters: the topics, and others around them, from the best of some starts.
+
+    Evidence counts the same from every start, or their objectives could not be compared.
+    """
     weights, base = np.maximum(units.weights, 1e-9), units.gram.split_shift()[0]
     pull = np.full((len(weights), job.k), SETTINGS.nothing)
     pull[:, : evidence.shape[1]] = evidence
-    best, least = np.zeros_like(pull), np.inf
+
+    def distances(labels: NDArray[np.intp]) -> Array:
+        squared = Centroids.of(base, labels, job.k, weights).fitted()
+        squared[np.isinf(squared)] = squared[np.isfinite(squared)].max()
+        return squared
+
+    apart = [float(np.mean(squared.mean(axis=1) - squared.min(axis=1))) for squared in map(distances, starts)]
+    best, least, scale = np.zeros_like(pull), np.inf, max(apart) or 1.0
     for start in starts:
-        labels, scale = start, 0.0
+        labels = start
         for _ in range(SETTINGS.rounds):
-            squared = Centroids.of(base, labels, job.k, weights).fitted()
-            squared[np.isinf(squared)] = squared[np.isfinite(squared)].max()
-            scale = scale or float(np.mean(squared.mean(axis=1) - squared.min(axis=1))) or 1.0
-            bound = squared - SETTINGS.pull * scale * pull
+            bound = distances(labels) - SETTINGS.pull * scale * pull
             moved = bound.argmin(axis=1)
             if (moved == labels).all():
                 break

@@ -158,6 +158,8 @@ def sizes_of_levels(n_clusters: Any) -> dict[str, int] | None:
     >>> sizes_of_levels([5, 20, 80]), sizes_of_levels(8)
     ({'coarse': 5, 'middle': 20, 'fine': 80}, {'middle': 8})
     """
+    if n_clusters is None:
+        return None
     if isinstance(n_clusters, str):
         if n_clusters == "auto":
             return None
@@ -173,9 +175,11 @@ def sizes_of_levels(n_clusters: Any) -> dict[str, int] | None:
 
 def check_level(level: Any, n_clusters: Any) -> None:
     """Refuse a level that is none, or none of those whose sizes are asked for."""
-    known = sizes_of_levels(n_clusters) or LEVELS
+    sizes = sizes_of_levels(n_clusters)
+    known = sizes or LEVELS
     if level not in known:
-        raise InputError(f"level must be one of {', '.join(map(repr, known))}; got {level!r}.")
+        hint = f"; n_clusters={n_clusters!r} has no other. Give 'auto', or a list such as [5, 20, 80]" if sizes else ""
+        raise InputError(f"level must be one of {', '.join(map(repr, known))}; got {level!r}{hint}.")
 
 
 def neighbours(levels: Partitions, answer: str) -> dict[str, list[Any]]:

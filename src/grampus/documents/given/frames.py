@@ -112,7 +112,9 @@ def _is_missing(value: Any) -> bool:
 
 
 def _refuse_unreadable(X: Any) -> None:
-    """Raise for what has documents in it, but not as texts in an order."""
+    """Raise for what has documents in it, but not as texts in an order, and for what has none."""
+    if X is None or isinstance(X, int | float):
+        raise InputError(f"X must be texts, a data frame or rows of numbers; got {X!r}.")
     if isinstance(X, PathLike):
         raise InputError("X must be texts; got a path. Read the file or folder first: grampus.read_corpus(path).")
     if type(X).__name__ == "LazyFrame":
