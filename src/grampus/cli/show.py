@@ -170,7 +170,7 @@ def _cell(value: Any) -> str:
 def show_run(run: Run, out: Console) -> None:
     """Print the chart of k, the clusters and the remarks of a run."""
     from ..report.oddities import outliers
-    from ..report.verdict import mixtures, said_by_names
+    from ..report.verdict import mixtures, pairs_found, said_by_names
     from ..select import score_chart
 
     choice = run.evidence.choice
@@ -198,9 +198,9 @@ def show_run(run: Run, out: Console) -> None:
     for statement in (*said_by_names(run), *mixtures(run)):
         out.print(clean(statement.text, LINE))
     odd = len(outliers(run))  # as the page lists them
-    pairs = len(run.evidence.duplicates)
+    pairs = pairs_found(run)
     took = f"Took {run.provenance.seconds:.1f} s."
-    out.print(f"{number_of(pairs, 'pair')} of near-duplicates, {number_of(odd, 'outlier')}. {took}")
+    out.print(f"{pairs[0].upper()}{pairs[1:]} of near-duplicates, {number_of(odd, 'outlier')}. {took}")
     notes(out, run.evidence.warnings)
 
 
