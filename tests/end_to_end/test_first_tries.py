@@ -70,7 +70,7 @@ def test_trends_over_time_fit_80_columns(capsys, by):
     assert len(rows) == 12  # a line for each of the last periods
     assert rows[-1].split("│")[1].strip() == ("2026" if by == "year" else "2026-05-17")
     assert max(map(len, out.splitlines())) <= 80
-    assert "15 more; --results FILE writes all of them." in out
+    assert f"15 earlier {by}s left out; --results FILE writes everything." in out
 
 
 def test_edited_clusters_come_by_size_in_every_table(saved, capsys):

@@ -44,6 +44,7 @@ PHRASES = (
     ("on_error='skip'", "--skip-errors"),
     ("split= to change", "--split to change"),
     ("text=NAME", "--text NAME"),
+    ("or label, unless values are given", "or label, or a column of --source FILE"),
     ("id= names", "--id names"),
     ("day_first=False for the month", "[reading] day_first = false in --settings for the month"),
     ("pass encoding=", "set [reading] encoding in --settings"),
@@ -54,7 +55,7 @@ PHRASES = (
     ("add it with corpus.with_input('embedding', rows)", "give it with --embeddings FILE"),
     ("raise max_query_steps", "raise [reading.limits] max_query_steps in --settings"),
 )  # fmt: skip
-PARAMETERS = {"n_clusters": "-k", "stop_words": "--stop-words", "embed": "--embed",
+PARAMETERS = {"n_clusters": "-k", "by": "--by", "stop_words": "--stop-words", "embed": "--embed",
               "embeddings": "--embeddings", "memory": "--max-memory", "max_memory": "--max-memory",
               "outliers": "--outliers", "seeds": "--topics", "topics": "--topics", "labels": "[guide] labels",
               "must_link": "[guide] must_link", "cannot_link": "[guide] cannot_link"}  # fmt: skip
