@@ -168,6 +168,37 @@ def test_no_groups_come_with_a_command_for_the_best_guess(capsys, monkeypatch):
     assert next_steps(run, None, None)[0] == ("see the best guess, 22 groups", "-k 22")
 
 
+def test_a_dozen_documents_come_with_a_command_for_groups(capsys):
+    texts = [*SEA, *AIR][:12]
+    Path("few.txt").write_text("\n".join(texts))
+    status, out, _ = answer(capsys, "cluster", "few.txt", "--no-stability", "--meaning", "off")
+    assert (status, "Too few documents to tell" in out) == (0, True)
+    assert "group them all the same, into 3         -k 3\n" in out.split("Next:")[1]
+    status, out, _ = answer(capsys, "cluster", "few.txt", "-k", "3", "--no-stability", "--meaning", "off")
+    assert (status, "all the same" in out) == (0, False)
+
+
+def test_what_is_left_over_leaves_the_words_their_width(saved, capsys):
+    from dataclasses import replace
+
+    from grampus.cli.show import console, show_run
+    from grampus.persist import Run
+
+    run = Run.load("run")
+    clusters = tuple(replace(one, stability=0.25, mixed=True) for one in run.evidence.clusters)
+    show_run(replace(run, evidence=replace(run.evidence, clusters=clusters)), console())
+    cells = [line.split("│")[-2] for line in capsys.readouterr().out.splitlines() if line.startswith("│")]
+    assert [cell.strip() for cell in cells[:2]] == ["0.25", "left over"]
+    assert len(cells[0]) == len(" stability ")
+
+
+def test_a_comparison_says_what_its_figures_mean(saved, capsys):
+    answer(capsys, "edit", "run", "--merge", "0,1", "--out", "merged")
+    status, out, _ = answer(capsys, "compare", "run", "merged")
+    assert (status, "change" in out) == (0, True)
+    assert "How alike the two are (1 the same, 0 unrelated): NMI " in out
+
+
 def test_inspect_lists_columns_and_words_not_stems_nor_numbers(capsys):
     rows = [f"{n},Generating images of repositories 10 15,x" for n in range(40)]
     Path("b.csv").write_text("number,What would help you?,kind\n" + "\n".join(rows))

@@ -60,13 +60,13 @@ def compare(options: Options) -> None:
             for a, b, count, same in found.flows[:SHOWN]
         ]
         title = f"{number_of(found.shared, 'document')} in both runs; in the same cluster: {found.stayed:,}"
-        out.print(table(("from", "to", ">documents", ""), cells, title))
+        out.print(table(("from", "to", ">documents", "change"), cells, title))
         if len(found.flows) > SHOWN:
             rest = sum(count for _, _, count, _ in found.flows[SHOWN:])
             out.print(f"… and {number_of(rest, 'document')} in smaller flows; --json has all.")
         if found.only_old or found.only_new:
             out.print(f"Only in the old run: {found.only_old:,}; only in the new one: {found.only_new:,}.")
-        out.print(f"Agreement: NMI {found.nmi:.3f}, ARI {found.ari:.3f}")
+        out.print(f"How alike the two are (1 the same, 0 unrelated): NMI {found.nmi:.3f}, ARI {found.ari:.3f}.")
         say(out, f"Again: {repeat_line()}")
 
 

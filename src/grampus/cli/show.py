@@ -32,6 +32,7 @@ ASCII = {"█": "#", "◀": "<", "±": "+-", "·": "-", "–": "-", "−": "-", 
          "─": "-", "│": "|", "├": "|", "└": "`", "“": '"', "”": '"'}  # fmt: skip
 LINE = 2000
 MOST = 6  # words of a cluster in a table
+FEW = 3  # groups of documents that are too few to tell how many there are
 QUOTED = 70  # characters of a typical sentence in a table
 # What the library calls by the names of Python's arguments, and the options that stand for them.
 PHRASES = (
@@ -188,8 +189,9 @@ def show_run(run: Run, out: Console) -> None:
         quoted = (f"“{clean(cluster.sentence, QUOTED)}”",) if cluster.sentence else ()
         name = (cluster.name, "(weak name)") if cluster.has_weak_name else cluster.name
         row = [cluster.number, run.sizes[cluster.number], name, (words, *quoted)]
-        mark = " left over" if cluster.mixed else ""
-        rows.append([*row, "–" if cluster.stability is None else f"{cluster.stability:.2f}{mark}"] if stable else row)
+        mark = ("left over",) if cluster.mixed else ()
+        kept = "–" if cluster.stability is None else f"{cluster.stability:.2f}"
+        rows.append([*row, (kept, *mark)] if stable else row)
     columns = [">#", ">documents", "name", "words", *([">stability"] if stable else [])]
     none = f", {run.n_unassigned:,} in no cluster" if run.n_unassigned else ""
     source = f"{number_of(run.n_documents, 'document')} from {run.provenance.source}"
@@ -220,6 +222,8 @@ def next_steps(run: Run, place: str | None, page: str | None) -> list[tuple[str,
     found = []
     if choice is not None and choice.answer == "no groups" and not choice.given and choice.ranking:
         found.append((f"see the best guess, {choice.ranking[0]} groups", f"-k {choice.ranking[0]}"))
+    if choice is not None and choice.answer == "too few" and not choice.given and run.n_documents > FEW:
+        found.append((f"group them all the same, into {FEW}", f"-k {FEW}"))
     if choice is not None and not choice.given and run.level in levels:
         names = list(levels)
         at = names.index(run.level)
