@@ -199,6 +199,15 @@ def test_a_comparison_says_what_its_figures_mean(saved, capsys):
     assert "How alike the two are (1 the same, 0 unrelated): NMI " in out
 
 
+def test_a_comparison_of_other_documents_with_the_same_numbers_is_doubted(capsys):
+    for name, texts in (("sea", SEA), ("air", AIR)):
+        Path(f"{name}.txt").write_text("\n".join([*texts, "boat harbour dock crane"] * 2))
+        assert answer(capsys, "cluster", f"{name}.txt", *FAST, "--out", name)[0] == 0
+    _, out, _ = answer(capsys, "compare", "sea", "air")
+    assert "8 documents of the same id have another text in the new run: are these runs of the same" in flat(out)
+    assert "another text" not in answer(capsys, "compare", "sea", "sea")[1]
+
+
 def test_inspect_lists_columns_and_words_not_stems_nor_numbers(capsys):
     rows = [f"{n},Generating images of repositories 10 15,x" for n in range(40)]
     Path("b.csv").write_text("number,What would help you?,kind\n" + "\n".join(rows))
