@@ -83,8 +83,15 @@ def test_no_command_lets_a_run_steer_the_terminal(tmp_path, command):
 def test_a_run_without_labels_says_so(tmp_path, command):
     write(tmp_path / "some.jsonl", date="2024")
     assert command("cluster", "some.jsonl", "-k", "2", "--no-stability", "--out", "run")[0] == 0
-    status, out = command("trends", "run", "--by", "label")
-    assert (status, "needs labels; the run has none" in out) == (1, True), out
+    for by, words in {
+        "label": "Error: Shares by label need labels; the run has none. Cluster the documents again with a column of "
+        "them.",
+        "week": "Error: Shares by week need a week that can be read; no document has one.",
+        "section": "Error: --by must be one of year, quarter, month, week, day or label, or a column of --source FILE; "
+        "got 'section'.",
+    }.items():
+        status, out = command("trends", "run", "--by", by)
+        assert (status, out.strip()) == (1, words)
 
 
 # ---- forgetting ---------------------------------------------------------------------------------------------

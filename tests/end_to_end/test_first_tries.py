@@ -70,7 +70,7 @@ def test_trends_over_time_fit_80_columns(capsys, by):
     assert len(rows) == 12  # a line for each of the last periods
     assert rows[-1].split("│")[1].strip() == ("2026" if by == "year" else "2026-05-17")
     assert max(map(len, out.splitlines())) <= 80
-    assert "15 more; --results FILE writes all of them." in out
+    assert f"15 earlier {by}s left out; --results FILE writes everything." in out
 
 
 def test_edited_clusters_come_by_size_in_every_table(saved, capsys):
@@ -166,6 +166,46 @@ def test_no_groups_come_with_a_command_for_the_best_guess(capsys, monkeypatch):
     )
     run = replace(run, evidence=replace(run.evidence, choice=none))
     assert next_steps(run, None, None)[0] == ("see the best guess, 22 groups", "-k 22")
+
+
+def test_a_dozen_documents_come_with_a_command_for_groups(capsys):
+    texts = [*SEA, *AIR][:12]
+    Path("few.txt").write_text("\n".join(texts))
+    status, out, _ = answer(capsys, "cluster", "few.txt", "--no-stability", "--meaning", "off")
+    assert (status, "Too few documents to tell" in out) == (0, True)
+    assert "group them all the same, into 3         -k 3\n" in out.split("Next:")[1]
+    status, out, _ = answer(capsys, "cluster", "few.txt", "-k", "3", "--no-stability", "--meaning", "off")
+    assert (status, "all the same" in out) == (0, False)
+
+
+def test_what_is_left_over_leaves_the_words_their_width(saved, capsys):
+    from dataclasses import replace
+
+    from grampus.cli.show import console, show_run
+    from grampus.persist import Run
+
+    run = Run.load("run")
+    clusters = tuple(replace(one, stability=0.25, mixed=True) for one in run.evidence.clusters)
+    show_run(replace(run, evidence=replace(run.evidence, clusters=clusters)), console())
+    cells = [line.split("│")[-2] for line in capsys.readouterr().out.splitlines() if line.startswith("│")]
+    assert [cell.strip() for cell in cells[:2]] == ["0.25", "left over"]
+    assert len(cells[0]) == len(" stability ")
+
+
+def test_a_comparison_says_what_its_figures_mean(saved, capsys):
+    answer(capsys, "edit", "run", "--merge", "0,1", "--out", "merged")
+    status, out, _ = answer(capsys, "compare", "run", "merged")
+    assert (status, "change" in out) == (0, True)
+    assert "How alike the two are (1 the same, 0 unrelated): NMI " in out
+
+
+def test_a_comparison_of_other_documents_with_the_same_numbers_is_doubted(capsys):
+    for name, texts in (("sea", SEA), ("air", AIR)):
+        Path(f"{name}.txt").write_text("\n".join([*texts, "boat harbour dock crane"] * 2))
+        assert answer(capsys, "cluster", f"{name}.txt", *FAST, "--out", name)[0] == 0
+    _, out, _ = answer(capsys, "compare", "sea", "air")
+    assert "8 documents of the same id have another text in the new run: are these runs of the same" in flat(out)
+    assert "another text" not in answer(capsys, "compare", "sea", "sea")[1]
 
 
 def test_inspect_lists_columns_and_words_not_stems_nor_numbers(capsys):

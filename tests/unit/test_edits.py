@@ -67,7 +67,7 @@ def test_figures_of_clusters_that_changed_are_unknown_and_others_stay():
         (Edit("rename", (0,), name=" "), "1 to 200"),
         (Edit("merge", (0,)), "two different"),
         (Edit("merge", (0, 0)), "two different"),
-        (Edit("split", (1,)), "parts in the tree"),
+        (Edit("split", (1,)), "at least 2 parts in the tree to be split; it has 1. To look for more: .* --within 1"),
         (Edit("move", (0,), ("nobody",)), "not"),
         (Edit("move", (0,)), "got none"),
         (Edit("noise", documents=("a", "b", "c", "d", "é")), "leave a document"),

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 from grampus._rows import document_rows
+from grampus.describe.duplicates import MOST_PAIRS
 from grampus.errors import InputError
 from grampus.persist import Edit, Run, compare_runs
 from grampus.report import read_edits, report_html, write_report
@@ -340,6 +341,18 @@ def test_the_verdict_speaks_of_choice_stability_labels_and_warnings():
     assert "limit of iterations" in said(changed(run, outcome="max_iter"), "warning")
     assert "1 document has no terms." in said(small_run(), "warning")
     assert "One cluster holds 60%" not in said(small_run())
+
+
+def test_many_clusters_and_pairs_are_counted_as_a_reader_would():
+    run = example_run()
+    clusters = tuple(replace(one, name="ABCD"[one.number], mixed=True) for one in run.evidence.clusters)
+    mixed = changed(run, clusters=clusters)
+    assert "“A”, “B”, “C” and 1 more (100% of the documents) are what was left over" in said(mixed, "warning")
+    for count, words in ((MOST_PAIRS, "At least 10,000 pairs"), (MOST_PAIRS - 1, "9,999 pairs"), (1, "1 pair")):
+        pairs, alike = np.tile(np.array([[0, 1]], dtype=np.int32), (count, 1)), np.ones(count, dtype=np.float32)
+        are = "is" if count == 1 else "are"
+        statements = said(changed(run, duplicates=pairs, duplicate_similarity=alike))
+        assert f"{words} of documents {are} nearly identical." in statements
 
 
 def test_three_notes_come_first_and_name_no_option():

@@ -873,3 +873,7 @@ def test_pages_and_runs_of_grampus_are_left_out_whatever_their_names(tmp_path):
     assert "what Grampus wrote earlier was left out: any name, letters.htm." in again.notes
     reasons = {record.path: record.reason for record in again.files if record.reason}
     assert reasons == {"any name": "written by Grampus", "letters.htm": "written by Grampus"}
+    for name, kind in (("any name", "saved run"), ("letters.htm", "page")):
+        with pytest.raises(CorpusError, match=rf"{name} must be documents; it is a {kind} of Grampus\. See it with"):
+            read_corpus(tmp_path / name)
+    assert len(read_corpus(tmp_path / "letters.htm", format="html")) > 0  # who names a format is obeyed

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from .._names import number_of
 from .command import argument, command, repeat_line
 from .options import OutputOptions, ResultOptions
-from .show import console, one_step, print_json, progress_bars, say, table
+from .show import console, notes, one_step, print_json, progress_bars, say, table
 from .types import RUN
 
 if TYPE_CHECKING:
@@ -60,14 +60,25 @@ def compare(options: Options) -> None:
             for a, b, count, same in found.flows[:SHOWN]
         ]
         title = f"{number_of(found.shared, 'document')} in both runs; in the same cluster: {found.stayed:,}"
-        out.print(table(("from", "to", ">documents", ""), cells, title))
+        out.print(table(("from", "to", ">documents", "change"), cells, title))
         if len(found.flows) > SHOWN:
             rest = sum(count for _, _, count, _ in found.flows[SHOWN:])
             out.print(f"… and {number_of(rest, 'document')} in smaller flows; --json has all.")
+        if 2 * (other := _other_texts(old, new)) > found.shared:
+            other_texts = (
+                f"{number_of(other, 'document')} of the same id {'has' if other == 1 else 'have'} another text"
+            )
+            notes(out, [f"{other_texts} in the new run: are these runs of the same documents?"])
         if found.only_old or found.only_new:
             out.print(f"Only in the old run: {found.only_old:,}; only in the new one: {found.only_new:,}.")
-        out.print(f"Agreement: NMI {found.nmi:.3f}, ARI {found.ari:.3f}")
+        out.print(f"How alike the two are (1 the same, 0 unrelated): NMI {found.nmi:.3f}, ARI {found.ari:.3f}.")
         say(out, f"Again: {repeat_line()}")
+
+
+def _other_texts(old: Run, new: Run) -> int:
+    """Return how many documents of both runs do not begin alike; 0 where a run has kept no texts."""
+    before, after = (dict(zip(run.documents.ids, run.documents.excerpts or (), strict=False)) for run in (old, new))
+    return sum(after.get(name, text) != text for name, text in before.items())
 
 
 def _name(run: Run, cluster: int) -> str:

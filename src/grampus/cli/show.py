@@ -32,6 +32,7 @@ ASCII = {"█": "#", "◀": "<", "±": "+-", "·": "-", "–": "-", "−": "-", 
          "─": "-", "│": "|", "├": "|", "└": "`", "“": '"', "”": '"'}  # fmt: skip
 LINE = 2000
 MOST = 6  # words of a cluster in a table
+FEW = 3  # groups of documents that are too few to tell how many there are
 QUOTED = 70  # characters of a typical sentence in a table
 # What the library calls by the names of Python's arguments, and the options that stand for them.
 PHRASES = (
@@ -44,6 +45,7 @@ PHRASES = (
     ("on_error='skip'", "--skip-errors"),
     ("split= to change", "--split to change"),
     ("text=NAME", "--text NAME"),
+    ("or label, unless values are given", "or label, or a column of --source FILE"),
     ("id= names", "--id names"),
     ("day_first=False for the month", "[reading] day_first = false in --settings for the month"),
     ("pass encoding=", "set [reading] encoding in --settings"),
@@ -54,7 +56,7 @@ PHRASES = (
     ("add it with corpus.with_input('embedding', rows)", "give it with --embeddings FILE"),
     ("raise max_query_steps", "raise [reading.limits] max_query_steps in --settings"),
 )  # fmt: skip
-PARAMETERS = {"n_clusters": "-k", "stop_words": "--stop-words", "embed": "--embed",
+PARAMETERS = {"n_clusters": "-k", "by": "--by", "stop_words": "--stop-words", "embed": "--embed",
               "embeddings": "--embeddings", "memory": "--max-memory", "max_memory": "--max-memory",
               "outliers": "--outliers", "seeds": "--topics", "topics": "--topics", "labels": "[guide] labels",
               "must_link": "[guide] must_link", "cannot_link": "[guide] cannot_link"}  # fmt: skip
@@ -170,7 +172,7 @@ def _cell(value: Any) -> str:
 def show_run(run: Run, out: Console) -> None:
     """Print the chart of k, the clusters and the remarks of a run."""
     from ..report.oddities import outliers
-    from ..report.verdict import mixtures, said_by_names
+    from ..report.verdict import mixtures, pairs_found, said_by_names
     from ..select import score_chart
 
     choice = run.evidence.choice
@@ -187,8 +189,9 @@ def show_run(run: Run, out: Console) -> None:
         quoted = (f"“{clean(cluster.sentence, QUOTED)}”",) if cluster.sentence else ()
         name = (cluster.name, "(weak name)") if cluster.has_weak_name else cluster.name
         row = [cluster.number, run.sizes[cluster.number], name, (words, *quoted)]
-        mark = " left over" if cluster.mixed else ""
-        rows.append([*row, "–" if cluster.stability is None else f"{cluster.stability:.2f}{mark}"] if stable else row)
+        mark = ("left over",) if cluster.mixed else ()
+        kept = "–" if cluster.stability is None else f"{cluster.stability:.2f}"
+        rows.append([*row, (kept, *mark)] if stable else row)
     columns = [">#", ">documents", "name", "words", *([">stability"] if stable else [])]
     none = f", {run.n_unassigned:,} in no cluster" if run.n_unassigned else ""
     source = f"{number_of(run.n_documents, 'document')} from {run.provenance.source}"
@@ -198,9 +201,9 @@ def show_run(run: Run, out: Console) -> None:
     for statement in (*said_by_names(run), *mixtures(run)):
         out.print(clean(statement.text, LINE))
     odd = len(outliers(run))  # as the page lists them
-    pairs = len(run.evidence.duplicates)
+    pairs = pairs_found(run)
     took = f"Took {run.provenance.seconds:.1f} s."
-    out.print(f"{number_of(pairs, 'pair')} of near-duplicates, {number_of(odd, 'outlier')}. {took}")
+    out.print(f"{pairs[0].upper()}{pairs[1:]} of near-duplicates, {number_of(odd, 'outlier')}. {took}")
     notes(out, run.evidence.warnings)
 
 
@@ -219,6 +222,8 @@ def next_steps(run: Run, place: str | None, page: str | None) -> list[tuple[str,
     found = []
     if choice is not None and choice.answer == "no groups" and not choice.given and choice.ranking:
         found.append((f"see the best guess, {choice.ranking[0]} groups", f"-k {choice.ranking[0]}"))
+    if choice is not None and choice.answer == "too few" and not choice.given and run.n_documents > FEW:
+        found.append((f"group them all the same, into {FEW}", f"-k {FEW}"))
     if choice is not None and not choice.given and run.level in levels:
         names = list(levels)
         at = names.index(run.level)

@@ -9,7 +9,7 @@ from .._names import number_of
 from .command import argument, command, option, repeat_line
 from .options import OutputOptions, ResultOptions
 from .show import console, pair, print_json, progress_bars, say, table
-from .types import RUN
+from .types import FILE, RUN
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,13 +25,22 @@ TIMES = ("year", "quarter", "month", "week", "day")
 
 
 @dataclass(frozen=True, kw_only=True)
+class ShareOptions(ResultOptions):
+    """A table of shares as a file."""
+
+    results: str | None = option(
+        "Write all shares: .csv, .xlsx, .jsonl, .parquet, or - for standard output.", type=FILE
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
 class Options:
     """The options of ``trends``."""
 
     run: str = argument(type=RUN)
     by: str = option("year, quarter, month, week, day, label, or a column of --source. [year]", default="year")
     source: str | None = option("Documents with the column of --by, matched by id.", metavar="FILE")
-    table: ResultOptions
+    table: ShareOptions
     output: OutputOptions
 
 
@@ -79,7 +88,8 @@ def trends(options: Options) -> None:
         else:
             _by_time(out, options.by, held, shown, clusters)
         if len(periods) > len(shown):
-            out.print(f"{len(periods) - len(shown)} more; --results FILE writes all of them.")
+            left = number_of(len(periods) - len(shown), f"earlier {options.by}" if options.by in TIMES else "value")
+            out.print(f"{left} left out; --results FILE writes everything.")
         say(out, f"Again: {repeat_line()}")
 
 

@@ -10,10 +10,11 @@ from .._check import check_matrix, check_number
 from .._native import near_pairs, sparse_documents
 from .._parallel import results_in_threads
 
+MOST_PAIRS = 10_000
 _ROUNDING = 1e-6  # weights are often float32
 
 
-def near_duplicates(x: Any, threshold: float = 0.9, top: int = 10_000) -> tuple[NDArray[np.intp], Array]:
+def near_duplicates(x: Any, threshold: float = 0.9, top: int = MOST_PAIRS) -> tuple[NDArray[np.intp], Array]:
     """Return the pairs of rows whose cosine is at least `threshold`, most similar first.
 
     Exact, without comparing all pairs where rows are sparse. Order the terms of a row from rare to frequent: by

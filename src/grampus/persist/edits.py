@@ -266,8 +266,8 @@ def _split(state: State, edit: Edit, _: Any, __: Any) -> None:
     wanted = max(2, edit.parts)
     parts = state.plant.parts(state.leaves[members], wanted)
     if len(parts) < wanted:
-        found = f"cluster {key} has {len(parts)} parts in the tree; asked for {wanted}"
-        raise InputError(f"{found}. Cluster it again with --within.")
+        found = f"cluster {key} must have at least {wanted} parts in the tree to be split; it has {len(parts)}"
+        raise InputError(f"{found}. To look for more: grampus cluster RUN --within {key}.")
     below = members_below(state.plant, state.leaves[members])
     order = sorted(parts, key=lambda part: (-below[part], state.plant.position[part]))
     places = np.maximum(part_of(state.plant.branches, order)[state.leaves[members]], 0)  # without a place: the largest

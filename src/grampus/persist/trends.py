@@ -130,7 +130,7 @@ def trends(run: Run, by: str = "year", values: Sequence[str] | None = None) -> t
         if value:
             counts.setdefault(value, np.zeros(k + 1, dtype=np.int64))[label] += 1
     if not counts:
-        raise InputError(f"by must name a column with values; no document has a {by} that can be read.")
+        raise InputError(f"Shares by {by} need a {by} that can be read; no document has one.")
     timed = by in PERIODS and values is None
     order = sorted(counts) if timed else sorted(counts, key=lambda value: (-int(counts[value].sum()), value))
     names = [cluster.name for cluster in run.evidence.clusters]
@@ -148,15 +148,13 @@ def trends(run: Run, by: str = "year", values: Sequence[str] | None = None) -> t
 
 def _values(run: Run, by: str) -> list[str | None]:
     documents, columns = run.documents, run.provenance.columns
+    again = "Cluster the documents again with a column of them."
     if by in PERIODS:
         if documents.dates is None:
-            raise InputError(f"by={by!r} needs dates; the run has none. Recreate it with a column of dates.")
+            raise InputError(f"Shares by {by} need dates; the run has none. {again}")
         return [period_of(written, by) for written in documents.dates]
     if documents.classes is not None and by in ("label", columns.get("label")):
         return list(documents.classes)
     if by == "label":
-        raise InputError("by='label' needs labels; the run has none. Recreate it with a column of labels.")
-    known = [*(PERIODS if documents.dates is not None else ()), *(["label"] if documents.classes is not None else ())]
-    if not known:
-        raise InputError(f"by={by!r} needs dates or labels; the run has neither. Recreate it with a column of them.")
-    raise InputError(f"by must be one of {', '.join(known)}; got {by!r}.")
+        raise InputError(f"Shares by label need labels; the run has none. {again}")
+    raise InputError(f"by must be one of {', '.join(PERIODS)} or label, unless values are given; got {by!r}.")

@@ -9,6 +9,7 @@ import numpy as np
 from .. import metrics
 from .._names import number_of
 from ..describe import Cluster
+from ..describe.duplicates import MOST_PAIRS
 from ..persist import Run
 from ..select.results import explain_choice, join_words
 
@@ -161,7 +162,7 @@ def _stability(run: Run) -> list[Statement]:
     values = np.array([cluster.stability for cluster in measured], dtype=float)
     sizes = np.array([cluster.size for cluster in measured], dtype=float)
     mean = float(values @ sizes / sizes.sum())
-    weak = [cluster.name or str(cluster.number + 1) for cluster in measured if (cluster.stability or 0) < UNSTABLE]
+    weak = [cluster for cluster in measured if (cluster.stability or 0) < UNSTABLE]
     word = "stable" if mean >= STABLE else "fairly stable" if mean >= UNSTABLE else "not stable"
     sure = mean >= STABLE and has_groups(run) and not any(cluster.mixed for cluster in measured)
     kind: Kind = "good" if sure else "plain" if mean >= UNSTABLE else "warning"
@@ -169,11 +170,15 @@ def _stability(run: Run) -> list[Statement]:
     # Technical: the first sentence says it in words.
     said = [Statement(f"The clusters are {word}: {again} (0% is chance).", kind, technical=True)]
     if weak and len(weak) < len(measured):
-        names = join_words([f"“{name}”" for name in weak[:3]])
         stay = "stays" if len(weak) == 1 else "stay"
-        more = f" and {len(weak) - 3} more" if len(weak) > 3 else ""
-        said.append(Statement(f"Read with care: {names}{more} {stay} together less than half of the time.", "warning"))
+        said.append(Statement(f"Read with care: {_named(weak)} {stay} together less than half of the time.", "warning"))
     return said
+
+
+def _named(clusters: list[Cluster]) -> str:
+    """Return the names of clusters, the first three of many."""
+    names = [f"“{cluster.name or cluster.number + 1}”" for cluster in clusters[:3]]
+    return join_words([*names, *([f"{len(clusters) - 3} more"] if len(clusters) > 3 else [])])
 
 
 def _classes(run: Run) -> list[Statement]:
@@ -202,11 +207,17 @@ def _shape(run: Run) -> list[Statement]:
     if run.n_unassigned:
         are = "is" if run.n_unassigned == 1 else "are"
         said.append(Statement(f"{number_of(run.n_unassigned, 'document')} {are} in no cluster."))
-    pairs = len(run.evidence.duplicates)
-    if pairs:
-        are = "is" if pairs == 1 else "are"
-        said.append(Statement(f"{number_of(pairs, 'pair')} of documents {are} nearly identical."))
+    if len(run.evidence.duplicates):
+        are = "is" if len(run.evidence.duplicates) == 1 else "are"
+        pairs = pairs_found(run)
+        said.append(Statement(f"{pairs[0].upper()}{pairs[1:]} of documents {are} nearly identical."))
     return [*said, *said_by_names(run)]
+
+
+def pairs_found(run: Run) -> str:
+    """Return how many pairs of near-duplicates there are; no more than `MOST_PAIRS` were looked for."""
+    count = len(run.evidence.duplicates)
+    return f"{'at least ' if count >= MOST_PAIRS else ''}{number_of(count, 'pair')}"
 
 
 def said_by_names(run: Run) -> list[Statement]:
@@ -228,11 +239,9 @@ def mixtures(run: Run) -> list[Statement]:
     mixed = [cluster for cluster in run.evidence.clusters if cluster.mixed]
     if not mixed:
         return []
-    names = join_words([f"“{cluster.name or cluster.number + 1}”" for cluster in mixed[:3]])
-    more = f" and {len(mixed) - 3} more" if len(mixed) > 3 else ""
     share = sum(cluster.size for cluster in mixed) / max(len(run), 1)
     what = "is what was left over: its" if len(mixed) == 1 else "are what was left over: their"
-    text = f"{names}{more} ({share:.0%} of the documents) {what} documents have little in common."
+    text = f"{_named(mixed)} ({share:.0%} of the documents) {what} documents have little in common."
     return [Statement(text, "warning")]
 
 

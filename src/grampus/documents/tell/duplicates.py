@@ -6,12 +6,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..._array import Array, inverse_root, is_sparse, tiles
-from ...describe import near_duplicates
+from ...describe.duplicates import MOST_PAIRS, near_duplicates
 from ...gram import Gram
 from ..given.inputs import Inputs
 
 SIMILAR = 0.9  # smallest cosine of near-duplicates
-MOST_PAIRS = 10_000
 ALIKE, NEARLY_ALL = 0.8, 0.9  # of the words of a near-copy, which are shared; of the texts, which are near-copies
 SHARED = 0.7  # of the texts: a word of more is shared by all but a few, and one of two kinds of text is not
 FEWEST_COPIES, LOOKED_AT = 20, 500  # texts: fewer say nothing; the first look is at no more

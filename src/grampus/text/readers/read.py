@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from ..._files import naming
+from ..._outputs import is_page, is_run_folder
 from ..._progress import Progress
 from ...errors import CorpusError, InputError
 from ..corpus import Corpus
@@ -167,6 +168,8 @@ def _open(source: Any, reader: Reader | None, given: dict[str, Any]) -> tuple[Re
     folder = READERS["folder"]
     if "\0" in path:
         raise CorpusError(f"source must be a path; {name!r} has a zero byte.")
+    if reader is None and (own := _own(path)):
+        raise CorpusError(f"{name} must be documents; it is a {own} of Grampus. See it with grampus open {name}.")
     if reader is folder or (reader is None and os.path.isdir(path)):
         if not os.path.isdir(path):
             raise CorpusError(f"{name} must be a folder; it is not.")
@@ -183,6 +186,14 @@ def _open(source: Any, reader: Reader | None, given: dict[str, Any]) -> tuple[Re
     if reader is None or not reader.needs_path:
         given["log"].total = os.fstat(stream.fileno()).st_size
     return reader, Source(name, stream, path, **given)
+
+
+def _own(path: str) -> str:
+    """Return what Grampus itself wrote at a path; empty for documents."""
+    if os.path.isdir(path):
+        return "saved run" if is_run_folder(path) else ""
+    with open_source(path) as stream:
+        return "page" if is_page(stream) else ""
 
 
 def _open_stream(
