@@ -85,19 +85,16 @@ def static_model(folder, matrix, **others):
 def test_a_static_model_averages_the_tokens_of_a_word(tmp_path):
     matrix = np.array([[9, 9], [1, 0], [0, 2], [0, 1]], np.float32)
     found = StaticTable(static_model(tmp_path / "model", matrix))
-    known, rows = found.rows_of(["Whales", "bird", "xyz"])
-    assert known.tolist() == [True, True, False]
-    assert rows.tolist() == [[0.5, 1.0], [0.0, 1.0]]
-    assert found.dimensions == 2
+    assert found.encode(["Whales", "bird", "xyz"]).tolist() == [[0.5, 1.0], [0.0, 1.0], [0.0, 0.0]]
 
 
 def test_a_static_model_of_fewer_rows_and_other_types(tmp_path):
     matrix, mapping = np.array([[1, 0], [0, 2]], np.float16), np.array([0, 0, 1, 1])
     folder = static_model(tmp_path / "model", matrix, mapping=mapping, weights=np.array([1, 2, 3, 0.5], np.float32))
-    _, rows = StaticTable(folder).rows_of(["whale", "bird"])
+    rows = StaticTable(folder).encode(["whale", "bird"])
     assert rows.tolist() == [[2.0, 0.0], [0.0, 1.0]]
     half = (np.array([[1.0, -2.0]] * 4, np.float32).view(np.uint32) >> 16).astype(np.uint16)  # bfloat16
-    _, rows = StaticTable(static_model(tmp_path / "half", half)).rows_of(["bird"])
+    rows = StaticTable(static_model(tmp_path / "half", half)).encode(["bird"])
     assert rows.tolist() == [[1.0, -2.0]]
 
 
@@ -156,7 +153,7 @@ def test_broken_static_models(tmp_path):
         StaticTable(good)
     infinite = StaticTable(static_model(tmp_path / "nan", np.full((4, 2), np.nan, np.float32)))
     with pytest.raises(InputError, match="finite"):
-        infinite.rows_of(["bird"])
+        infinite.encode(["bird"])
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no FIFOs here")

@@ -148,7 +148,7 @@ class Embedder:
         if self.found.anywhere:
             yield from runner_for(0).map(_encode, batches, self.found)
         elif batches:
-            yield from map(self.found.load().encode, batches)
+            yield from map(self.found.load(), batches)
 
     def _check(self, rows: Any, count: int) -> NDArray[np.float32]:
         try:
@@ -165,7 +165,7 @@ class Embedder:
 
 
 def _encode(texts: list[str], model: Model) -> Any:
-    return model.load().encode(texts)
+    return model.load()(texts)
 
 
 def _complete(rows: dict[bytes, Any]) -> dict[bytes, bytes]:

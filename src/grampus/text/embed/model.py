@@ -9,10 +9,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, Protocol
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import Any
 
 from ..._files import open_regular
 from ...errors import InputError
@@ -22,7 +19,6 @@ from ..meaning.files import not_installed
 from ..readers.tables import import_extra
 from .static import TOKENIZER, StaticTable, static_files
 
-Rows = NDArray[np.float32]
 Encode = Callable[[list[str]], Any]
 MEANING = "auto"  # the encoder of the extra [meaning], as a source
 _NAME = re.compile(r"[\w.-]+(/[\w.-]+)?")
@@ -31,13 +27,6 @@ _TOKENS, _MOST_TOKENS = 256, 8192  # of a text that a model takes: if it does no
 _WORDS_PER_TOKEN = 0.7  # English text has about 1.3 tokens a word; the rest is a reserve
 _ENVIRONMENT = threading.RLock()  # held while variables of the environment are changed
 _OTHER_FORMATS = {"onnx", "openvino", ".git", "__pycache__"}
-
-
-class Encoder(Protocol):
-    """A loaded model."""
-
-    def encode(self, texts: list[str]) -> Any:
-        """Return a row for each text."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +43,7 @@ class Model:
     longest : int or None
         Words that it takes at a time.
     load : callable
-        Returns the `Encoder`.
+        Returns the function that turns texts into rows.
     anywhere : bool
         Whether a row has the same bits in any batch, process and computer, so that a runner may compute it.
     """
@@ -63,25 +52,8 @@ class Model:
     kind: str
     sha256: str | None
     longest: int | None
-    load: Callable[[], Encoder]
+    load: Callable[[], Encode]
     anywhere: bool = False
-
-
-@dataclass(frozen=True)
-class _Function:
-    encode: Encode
-
-
-@dataclass(frozen=True)
-class _Static:
-    table: StaticTable
-
-    def encode(self, texts: list[str]) -> Rows:
-        """Return the mean vectors of the tokens; zeros for a text without a known one."""
-        known, rows = self.table.rows_of(texts)
-        every = np.zeros((len(texts), self.table.dimensions), np.float32)
-        every[known] = rows
-        return every
 
 
 def find_model(source: Any, *, download: bool = False) -> Model:
@@ -95,7 +67,7 @@ def find_model(source: Any, *, download: bool = False) -> Model:
     """
     if callable(source):
         name = getattr(source, "__name__", type(source).__name__)
-        return Model(name, "function", None, None, lambda: _Function(source))
+        return Model(name, "function", None, None, lambda: source)
     if not isinstance(source, str | os.PathLike) or not str(source):
         raise InputError(f"embed must be a function, a folder, a file or a name; got {source!r}.")
     if source == MEANING:
@@ -117,7 +89,11 @@ def _meaning() -> Model:
     sha256 = encoder_digest()
     if sha256 is None:
         raise not_installed()
-    return Model("multilingual sentence encoder", "meaning", sha256, None, load_encoder, anywhere=True)
+    return Model("multilingual sentence encoder", "meaning", sha256, None, _load_meaning, anywhere=True)
+
+
+def _load_meaning() -> Encode:
+    return load_encoder().encode
 
 
 def _in_folder(name: str, folder: Path) -> Model:
@@ -125,7 +101,7 @@ def _in_folder(name: str, folder: Path) -> Model:
     static = static_files(folder) or static_files(folder / "0_StaticEmbedding")
     if static:
         place = static[0].parent
-        return Model(name, "static", files_digest(static, place), None, lambda: _Static(StaticTable(place)))
+        return Model(name, "static", files_digest(static, place), None, lambda: StaticTable(place).encode)
     found = sorted(folder.glob("*.onnx"))
     if found:
         if len(found) > 1:
@@ -180,12 +156,12 @@ def _onnx(name: str, path: Path) -> Model:
     outside = sorted(path.parent.glob(f"{path.name}?data"))  # weights of a large model
     sha256 = files_digest([path, *outside, *settings], folder)
 
-    def load() -> Encoder:
+    def load() -> Encode:
         from .onnx import OnnxEncoder
 
         pooling = _json(folder / "1_Pooling" / "config.json")
         tokens = round(_words(folder) / _WORDS_PER_TOKEN)
-        return OnnxEncoder(path, folder / TOKENIZER, tokens, first=bool(pooling.get("pooling_mode_cls_token")))
+        return OnnxEncoder(path, folder / TOKENIZER, tokens, first=bool(pooling.get("pooling_mode_cls_token"))).encode
 
     return Model(name, "onnx", sha256, _words(folder), load)
 
@@ -193,12 +169,12 @@ def _onnx(name: str, path: Path) -> Model:
 # -- sentence-transformers
 
 
-def _load_sentence(folder: Path) -> Encoder:
+def _load_sentence(folder: Path) -> Encode:
     with _offline():
         library: Any = import_extra("sentence_transformers", "sentence-transformers")
         try:
             encode = partial(library.SentenceTransformer(str(folder)).encode, show_progress_bar=False)
-            return _Function(lambda texts: encode(texts, batch_size=len(texts), convert_to_numpy=True))
+            return lambda texts: encode(texts, batch_size=len(texts), convert_to_numpy=True)
         except Exception as error:  # of torch, transformers or the model's own files
             why = " ".join(str(error).split())[:200]
             raise InputError(f"{folder.name} must be a model that sentence-transformers can load ({why}).") from error

@@ -63,22 +63,16 @@ class StaticTable:
             )
         self.unknown = _unknown(self.tokenizer)
 
-    @property
-    def dimensions(self) -> int:
-        """Number of dimensions."""
-        return int(self.matrix.shape[1])
-
-    def rows_of(self, words: Sequence[str]) -> tuple[NDArray[np.bool_], Rows]:
-        """Return which texts have a token with a vector, and the mean vectors of these."""
-        found = self.tokenizer.encode_batch([word.encode("utf-8", "replace").decode() for word in words],
+    def encode(self, texts: Sequence[str]) -> Rows:
+        """Return the mean vector of the tokens of each text; zeros for a text without a known one."""
+        found = self.tokenizer.encode_batch([text.encode("utf-8", "replace").decode() for text in texts],
                                             add_special_tokens=False)  # fmt: skip
-        tokens = [[token for token in one.ids if token != self.unknown] for one in found]
-        known = np.array([bool(own) for own in tokens], dtype=bool)
-        rows = np.empty((int(known.sum()), self.dimensions), np.float32)
-        for at, own in enumerate(own for own in tokens if own):
-            rows[at] = self._vectors(np.array(own)).mean(axis=0)
-        check_finite(rows, "the weights of a static model")
-        return known, rows
+        rows = np.zeros((len(texts), self.matrix.shape[1]), np.float32)
+        for row, one in zip(rows, found, strict=True):
+            tokens = [token for token in one.ids if token != self.unknown]
+            if tokens:
+                row[:] = self._vectors(np.array(tokens)).mean(axis=0)
+        return np.asarray(check_finite(rows, "the weights of a static model"))
 
     def _vectors(self, tokens: NDArray[np.intp]) -> NDArray[np.float32]:
         places = tokens if self.mapping is None else np.asarray(self.mapping[tokens], dtype=np.intp)
