@@ -60,7 +60,7 @@ def check_encoding(encoding: str | None) -> str | None:
 def looks_binary(head: bytes) -> str | None:
     """Return what a file is, by its first bytes, if it is not text."""
     known = next((what for magic, what in _BINARY.items() if head.startswith(magic)), None)
-    noise = (b"\0" in head and _wide(head) is None) or is_noise(head.decode("latin-1"))
+    noise = (b"\0" in head and _wide(head) in (None, "utf-8")) or is_noise(head.decode("latin-1"))
     return known or ("binary" if noise else None)
 
 
@@ -71,10 +71,9 @@ def is_noise(head: str) -> bool:
 
 
 def _wide(head: bytes) -> str | None:
-    """Return UTF-16 or UTF-32 by its mark, or UTF-16 if nearly every second byte, and no other, is zero."""
-    for mark, encoding in _MARKS[1:]:
-        if head.startswith(mark):
-            return encoding
+    """Return the encoding of a byte order mark, or UTF-16 if nearly every second byte, and no other, is zero."""
+    if marked := _marked(head):
+        return marked
     even, odd = head[::2].count(0), head[1::2].count(0)
     if len(head) < _MIN_WIDE or (even and odd) or 4 * (even + odd) < 3 * (len(head) // 2):
         return None
@@ -115,7 +114,7 @@ def _with_byte_order(encoding: str, head: bytes) -> str:
     """Fix the byte order of a given UTF-16 or UTF-32, so that an invalid unit later on cannot lose it."""
     if encoding not in ("utf-16", "utf-32"):
         return encoding
-    marked = _marked(head) or _wide(head)
+    marked = _wide(head)
     return marked if marked and marked.startswith(encoding) else f"{encoding}-le"
 
 
@@ -144,10 +143,7 @@ def first_pieces(pieces: Iterator[AnyStr], least: float) -> list[AnyStr]:
 def decode_chunks(pieces: Iterator[bytes], name: str, encoding: str | None, log: Log) -> Iterator[str]:
     """Decode a stream of bytes; notes name the file if its encoding was guessed or bytes were replaced."""
     head = b"".join(first_pieces(pieces, 64))
-    if encoding:
-        chosen: str | None = _with_byte_order(encoding, head)
-    else:
-        chosen = _marked(head) or (_wide(head) if b"\0" in head else None)
+    chosen = _with_byte_order(encoding, head) if encoding else _wide(head)
     decoder = _Decoder(chosen, name, log, guess=encoding is None)
     text = decoder.feed(head).removeprefix("\ufeff")
     while text or head:
