@@ -4,7 +4,6 @@ import math
 import re
 import zipfile
 from collections.abc import Sequence
-from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 from typing import IO, Any
@@ -26,12 +25,7 @@ _NUMBER = re.compile("half|float|double|u?int")
 _ADVICE = "Read a part of it"
 
 
-@dataclass(frozen=True)
-class Matrix:
-    """Rows, and the ids of the documents they belong to, if the file has some."""
-
-    rows: NDArray[Any]
-    ids: list[str] | None = None
+Matrix = tuple[NDArray[Any], list[str] | None]  # rows, and the ids of their documents, if the file has some
 
 
 def read_embeddings(path: str | PathLike[str], ids: Sequence[str] | None = None) -> NDArray[Any]:
@@ -76,14 +70,14 @@ def read_embeddings(path: str | PathLike[str], ids: Sequence[str] | None = None)
     read = _READERS.get(place.suffix.lower())
     if read is None:
         raise InputError(f"embeddings must be a file {', '.join(_READERS)}; got {place.name!r}.")
-    found = read(place)
-    rows = _check(found.rows, place)
-    if found.ids is not None and len(found.ids) != len(rows):
-        raise InputError(f"{place.name} must have an id for each of its {len(rows)} rows; it has {len(found.ids)}.")
+    found, own = read(place)
+    rows = _check(found, place)
+    if own is not None and len(own) != len(rows):
+        raise InputError(f"{place.name} must have an id for each of its {len(rows)} rows; it has {len(own)}.")
     if ids is None:
         return rows
-    if found.ids is not None:
-        return rows[row_places(place.name, found.ids, ids)]
+    if own is not None:
+        return rows[row_places(place.name, own, ids)]
     if len(rows) != len(ids):
         raise InputError(f"{place.name} must have a row for each of the {len(ids)} documents; it has {len(rows)}.")
     return rows
@@ -127,7 +121,7 @@ def _array(file: IO[bytes], name: str) -> NDArray[Any]:
 
 def _read_npy(path: Path) -> Matrix:
     with open_regular(path) as file:
-        return Matrix(_array(file, path.name))
+        return _array(file, path.name), None
 
 
 def _read_npz(path: Path) -> Matrix:
@@ -143,13 +137,13 @@ def _read_npz(path: Path) -> Matrix:
         raise InputError(f"{path.name} must be an archive that numpy.savez wrote ({first_line(error)}).") from error
     names = next((array for name, array in arrays.items() if name in (_ID, "ids")), None)
     rows = arrays[_choose({name: array.ndim for name, array in arrays.items() if array.dtype.kind != "U"}, path)]
-    return Matrix(rows, None if names is None else [str(name) for name in names.reshape(-1).tolist()])
+    return rows, None if names is None else [str(name) for name in names.reshape(-1).tolist()]
 
 
 def _read_safetensors(path: Path) -> Matrix:
     header = read_header(path)
     chosen = _choose({name: len(entry["shape"]) for name, entry in header.items()}, path)
-    return Matrix(read_tensor(path, chosen, header))
+    return read_tensor(path, chosen, header), None
 
 
 def _choose(dimensions: dict[str, int], path: Path) -> str:
@@ -188,7 +182,7 @@ def _read_parquet(path: Path) -> Matrix:
         if isinstance(error, InputError) or (isinstance(error, OSError) and error.filename is not None):
             raise
         raise InputError(f"{path.name} must be a valid Parquet file ({first_line(error)}).") from error
-    return Matrix(rows, ids)
+    return rows, ids
 
 
 def _columns(table: Any, names: list[str]) -> NDArray[Any]:

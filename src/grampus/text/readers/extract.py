@@ -3,7 +3,6 @@
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from .lines import UNITS
 from .registry import BadRecord, Record, Source, Table
@@ -22,13 +21,6 @@ class Extract:
     pages: tuple[str, ...]
     title: str = ""
     date: str = ""
-
-
-class TextPart(NamedTuple):
-    """A part of a document: its number, from 1, and its text."""
-
-    number: int
-    text: str
 
 
 def tidy(text: str) -> str:
@@ -55,15 +47,16 @@ def choose_split(extract: Extract, source: Source) -> str:
     return split
 
 
-def _parts(extract: Extract, split: str) -> list[TextPart]:
+def _parts(extract: Extract, split: str) -> list[tuple[int, str]]:
+    """Return the parts of a document: the number of each, from 1, and its text."""
     if split == "file":
-        return [TextPart(1, "\n\n".join(page for page in extract.pages if page))]
+        return [(1, "\n\n".join(page for page in extract.pages if page))]
     if split == "pages":
         texts: Iterable[str] = extract.pages
     else:
         separator = _PARAGRAPHS if split == "paragraphs" else re.compile("\n")
         texts = (part for page in extract.pages for part in separator.split(page))
-    return [TextPart(number, text.strip()) for number, text in enumerate(texts, 1)]
+    return [(number, text.strip()) for number, text in enumerate(texts, 1)]
 
 
 def document_table(extract: Extract, source: Source) -> Table:

@@ -105,7 +105,7 @@ def open_detected(source: Source) -> Table:
     kind, pieces = detect(source.text(), source.limits.max_document_bytes, single="jsonl")
     if kind == "json":
         return json_table(pieces, source)
-    return jsonl_table(pieces, source) if kind == "jsonl" else plain_table(pieces, source, "auto")
+    return jsonl_table(pieces, source) if kind == "jsonl" else plain_table(pieces, source, source.options.split)
 
 
 def json_table(pieces: Iterator[str], source: Source) -> Table:

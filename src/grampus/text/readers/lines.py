@@ -139,8 +139,6 @@ def _readable(source: Source) -> Iterator[str]:
 def plain_table(pieces: Iterator[str], source: Source, split: str) -> Table:
     """Read a document per line, paragraph or page, or whichever the start of the text looks like."""
     if split == "auto":
-        split = source.options.split
-    if split == "auto":
         head = "".join(first_pieces(pieces, _LOOK))
         split = guess_split(head if len(head) < _LOOK else head[: head.rfind("\n", 0, _LOOK) + 1] or head[:_LOOK])
         pieces = chain([head], pieces)
