@@ -215,23 +215,16 @@ class Corpus:
         -------
         Corpus
         """
+        from .._check import check_index  # SciPy: corpora that are only read do not need it
+
         try:
-            given = np.asarray(index)
-        except ValueError:  # rows of different lengths
-            given = np.empty((0, 0))
-        if given.dtype == bool:
-            if given.shape != (len(self),):
-                raise CorpusError(f"a mask must have one value per document, {len(self)}; got {given.shape}.")
-            given = np.flatnonzero(given)
-        if given.ndim != 1 or (given.size and given.dtype.kind not in "iu"):
-            raise CorpusError("index must be a sequence of integers or a boolean mask.")
-        positions = [int(at) for at in given]
-        if positions and not (-len(self) <= min(positions) and max(positions) < len(self)):
-            raise CorpusError(f"index must lie between {-len(self)} and {len(self) - 1}; got {positions[:3]}….")
+            positions = np.arange(len(self))[check_index(np.asarray(index), len(self))]
+        except ValueError as error:
+            raise CorpusError(f"index must be integers or a mask, one for each document ({error}).") from None
         columns: dict[str, Any] = {name: getattr(self, name) for name in ("texts", "ids", "labels", "titles", "dates")}
         for name, column in columns.items():
-            columns[name] = None if column is None else [column[at] for at in positions]
-        inputs = {name: rows[np.array(positions, dtype=np.intp)] for name, rows in self.inputs.items()}
+            columns[name] = None if column is None else [column[at] for at in positions.tolist()]
+        inputs = {name: rows[positions] for name, rows in self.inputs.items()}
         return replace(self, **columns, inputs=inputs)
 
 
