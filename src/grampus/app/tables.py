@@ -18,15 +18,12 @@ def _json(run: Run) -> bytes:
     return json.dumps([dict(zip(header, row, strict=True)) for row in rows], allow_nan=False).encode()
 
 
-def _xlsx(run: Run) -> bytes:
-    return xlsx_bytes(*document_rows(run))
-
-
+_WORKBOOK = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 # Ending of the file: what makes it, and its type.
 EXPORTS: dict[str, tuple[Callable[[Run], bytes], str]] = {
     "csv": (_csv, "text/csv; charset=utf-8"),
     "json": (_json, "application/json"),
-    "xlsx": (_xlsx, "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"),
+    "xlsx": (lambda run: xlsx_bytes(*document_rows(run)), _WORKBOOK),
     "parquet": (lambda run: parquet_bytes(*document_rows(run)), "application/vnd.apache.parquet"),
     "html": (lambda run: report_html(run).encode("utf-8", "replace"), "text/html; charset=utf-8"),
 }

@@ -6,7 +6,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from .._array import Array, Index, dot, index_array, is_sparse, scale_rows, tiles
+from .._array import Array, Index, dot, is_sparse, scale_rows, tiles
 from .answers import Cost
 from .base import Gram, require_gram
 from .sources import LinearGram
@@ -22,7 +22,7 @@ class Merged(Gram):
         self.average = sp.csr_array((shares, (group, np.arange(len(group)))), shape=(count, len(base)))
 
     def _block(self, rows: Index, cols: Index) -> Array:
-        left, right = (self.average[index_array(part)] for part in (_listed(rows, self), _listed(cols, self)))
+        left, right = (self.average[part] for part in (rows, cols))
         own, others = np.unique(left.indices), np.unique(right.indices)
         out = np.zeros((left.shape[0], right.shape[0]))
         for part in tiles(len(own), 8 * max(len(others), 1)):
@@ -52,10 +52,6 @@ class Merged(Gram):
     def non_negative(self) -> bool | None:
         """Return what is known of the base: means of similarities keep their sign."""
         return self.base.non_negative()
-
-
-def _listed(index: Index, gram: Gram) -> Any:
-    return np.arange(len(gram))[index]
 
 
 def merge(gram: Gram, group: NDArray[np.intp], weights: Array) -> Gram:

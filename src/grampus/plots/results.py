@@ -79,10 +79,7 @@ def dendrogram(tree: Tree, names: Any = None, *, ax: Axes | None = None) -> Axes
     ['a (2)', 'b (1)', 'c (1)']
     """
     named(tree, (Tree,), "dendrogram needs a Tree")
-    leaves = tree.leaves
-    titles = [str(label) for label in range(len(leaves))] if names is None else [str(name) for name in names]
-    if len(titles) != len(leaves):
-        raise InputError(f"names must hold one name for each of the {len(leaves)} leaves; got {len(titles)}.")
+    leaves, titles = tree.leaves, [node.label for node in tree.outline(names)]
     ax = axes(ax, 6.4, max(2.0, 0.8 + 0.3 * len(leaves)))
     height = {leaf.index: float(row) for row, leaf in enumerate(leaves)}
     for node in reversed(tree.nodes):  # children come after their parent
@@ -93,7 +90,7 @@ def dendrogram(tree: Tree, names: Any = None, *, ax: Axes | None = None) -> Axes
             for child, row in zip(node.children, rows, strict=True):
                 ax.hlines(row, tree.nodes[child].scatter, node.scatter, color=COLOURS[0], linewidth=1.2)
     ax.plot([leaf.scatter for leaf in leaves], range(len(leaves)), "o", color=COLOURS[1], markersize=4)
-    ax.set_yticks(range(len(leaves)), [f"{title} ({leaf.size})" for title, leaf in zip(titles, leaves, strict=True)])
+    ax.set_yticks(range(len(leaves)), [f"{titles[leaf.index]} ({leaf.size})" for leaf in leaves])
     ax.yaxis.tick_right()
     ax.invert_xaxis()
     ax.invert_yaxis()

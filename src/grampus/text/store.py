@@ -196,11 +196,7 @@ class Picked(Sequence[str]):
     def __len__(self) -> int:
         return len(self._places)
 
-    @overload
-    def __getitem__(self, index: int) -> str: ...
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[str]: ...
-    def __getitem__(self, index: int | slice) -> str | Sequence[str]:
+    def __getitem__(self, index: Any) -> Any:
         """Return one text, or those of a slice."""
         if isinstance(index, slice):
             return Picked(self._texts, self._places[index])

@@ -44,16 +44,11 @@ _OTHER_SCRIPTS = frozenset(("ar", "bg", "bn", "el", "fa", "gu", "he", "hi", "hy"
 _OTHER_CODES = {"nb": "no", "nn": "no", "in": "id", "iw": "he"}
 
 
-@cache
-def _table() -> dict[str, Language]:
-    known = set(Stemmer.algorithms())
-    return {
-        code: Language(code, name, name.lower() if name.lower() in known else None, code not in _OTHER_SCRIPTS)
-        for code, name in _NAMES.items()
-    }
-
-
-LANGUAGES: dict[str, Language] = _table()
+_STEMMERS = frozenset(Stemmer.algorithms())
+LANGUAGES = {
+    code: Language(code, name, name.lower() if name.lower() in _STEMMERS else None, code not in _OTHER_SCRIPTS)
+    for code, name in _NAMES.items()
+}
 
 
 def find_language(name: str) -> Language:
