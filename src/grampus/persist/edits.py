@@ -292,18 +292,10 @@ def free_name(name: str, taken: set[str], key: Callable[[str], str] = str) -> st
 
 
 def _move(state: State, edit: Edit, at: NDArray[np.intp], _: Any) -> None:
-    moved = at[state.keys[at] != edit.clusters[0]]
-    state.keys[moved] = edit.clusters[0]
-    state.leaves[moved] = -1
-
-
-def _noise(state: State, edit: Edit, at: NDArray[np.intp], _: Any) -> None:
-    at = at[state.keys[at] != OUT]
-    state.keys[at], state.leaves[at] = NONE, -1
-
-
-def _exclude(state: State, edit: Edit, at: NDArray[np.intp], _: Any) -> None:
-    state.keys[at], state.leaves[at] = OUT, -1
+    """Move documents into a cluster, into none, or out of the run; what is out of it is in no cluster already."""
+    key = edit.clusters[0] if edit.action == "move" else NONE if edit.action == "noise" else OUT
+    at = at[state.keys[at] != (OUT if edit.action == "noise" else key)]
+    state.keys[at], state.leaves[at] = key, -1
 
 
 def _graft(state: State, edit: Edit, _: Any, place: Mapping[str, int]) -> None:
@@ -351,7 +343,7 @@ def _named(state: State) -> list[tuple[str, tuple[str, ...]]]:
 
 
 _STEPS = {
-    "rename": _rename, "merge": _merge, "split": _split, "move": _move, "noise": _noise, "exclude": _exclude,
+    "rename": _rename, "merge": _merge, "split": _split, "move": _move, "noise": _move, "exclude": _move,
     "graft": _graft, "done": _mark, "reopen": _mark, "level": _level,
 }  # fmt: skip
 

@@ -181,75 +181,58 @@ def regrow(
     A cluster grows where most of its documents are. Below it, branches without documents of the cluster are left out,
     and documents without a place are in its largest leaf.
     """
-    place_of: dict[tuple[int, int], _Twig] = {}
     at_home: dict[int, list[_Twig]] = {}
-    largest: dict[int, int] = {}
+    places: list[tuple[dict[int, _Twig], int]] = []  # of every cluster: what grows on its leaves, and the largest one
     groups = members_of_clusters(labels, len(named))
-    for number, (name, words) in enumerate(named):
-        below = members_below(plant, leaves[groups[number]])
-        twig, ends = _inside(plant, below)
+    for members, (number, (name, words)) in zip(groups, enumerate(named), strict=True):
+        below = members_below(plant, leaves[members])
+        made = _grown(plant, [branch for branch in plant.branches if below[branch.index]])
+        twig = made.get(0, _Twig(0, set()))
         twig.cluster, twig.name, twig.words = number, name, words
         at_home.setdefault(home_of(plant, below), []).append(twig)
-        place_of |= {(number, leaf): end for leaf, end in ends.items()}
-        if ends:
-            largest[number] = min(ends, key=lambda leaf: (-below[leaf], plant.position[leaf]))
-        else:
-            largest[number], place_of[number, -1] = -1, twig
-    root = _above(plant, at_home)
+        ends = {one.source: one for one in made.values() if not one.twigs} or {-1: twig}
+        places.append((ends, min(ends, key=lambda leaf: (-below[leaf], plant.position[leaf]))))
+    root = _grown(plant, plant.branches, at_home)[0]
     order = _depth_first(root, lambda twig: twig.twigs)
     index = {id(twig): number for number, twig in enumerate(order)}
     new = np.full(len(labels), -1, dtype=np.int32)
-    for number, members in enumerate(groups):
-        member_leaf = np.where(leaves[members] >= 0, leaves[members], largest[number])
-        made = np.full(len(plant.branches) + 1, -1, dtype=np.int32)  # of every leaf; the last one is for no place
-        for leaf in np.flatnonzero(np.bincount(member_leaf + 1)) - 1:
-            made[leaf] = index[id(place_of[number, int(leaf)])]
-        new[members] = made[member_leaf]
+    for members, (ends, largest) in zip(groups, places, strict=True):
+        leaf_of = np.full(len(plant.branches) + 1, -1, dtype=np.int32)  # by the old leaf; the last one is for no place
+        leaf_of[list(ends)] = [index[id(end)] for end in ends.values()]
+        new[members] = leaf_of[np.where(leaves[members] >= 0, leaves[members], largest)]
     tree = _branches(plant, order, index, new)
     return Regrown(tree, new, _levels(levels, plant, root, index, tree))
 
 
-def _inside(plant: Plant, below: NDArray[np.intp]) -> tuple[_Twig, dict[int, _Twig]]:
-    """Return the branches that hold documents of a cluster, without those that divide nothing, and the leaves."""
-    made: dict[int, _Twig] = {}
-    ends: dict[int, _Twig] = {}
-    for branch in sorted((b for b in plant.branches if below[b.index]), key=lambda b: -plant.position[b.index]):
-        twigs = [made[child] for child in branch.children if child in made]
-        if len(twigs) == 1:
-            twigs[0].sources.add(branch.index)
-            made[branch.index] = twigs[0]
-            continue
-        made[branch.index] = _Twig(branch.index, {branch.index}, name=branch.name, words=branch.words, twigs=twigs)
-        if not twigs:
-            ends[branch.index] = made[branch.index]
-    return made.get(0, _Twig(0, set())), ends
+def _grown(
+    plant: Plant, branches: Sequence[Branch], at_home: Mapping[int, list[_Twig]] | None = None
+) -> dict[int, _Twig]:
+    """Return what grows on branches: a twig of their own where they divide something, else the one thing on them.
 
-
-def _above(plant: Plant, at_home: Mapping[int, list[_Twig]]) -> _Twig:
-    """Return the root: the branches that hold clusters, without those that hold one thing."""
+    Without clusters at home on them, branches with nothing on them are ends.
+    """
     made: dict[int, _Twig] = {}
-    for branch in sorted(plant.branches, key=lambda b: -plant.position[b.index]):
-        twigs = [*at_home.get(branch.index, ()), *(made[child] for child in branch.children if child in made)]
+    for branch in sorted(branches, key=lambda b: -plant.position[b.index]):
+        twigs = [*(at_home or {}).get(branch.index, ()), *(made[child] for child in branch.children if child in made)]
         if len(twigs) == 1:
             if twigs[0].cluster < 0:  # a cluster knows the branches that hold it
                 twigs[0].sources.add(branch.index)
             made[branch.index] = twigs[0]
-        elif twigs:
+        elif twigs or at_home is None:
             made[branch.index] = _Twig(branch.index, {branch.index}, name=branch.name, words=branch.words, twigs=twigs)
-    return made[0]
+    return made
 
 
 def _branches(
     plant: Plant, order: Sequence[_Twig], index: Mapping[int, int], leaves: NDArray[np.int32]
 ) -> tuple[Branch, ...]:
     """Return twigs as records: sizes as in the leaves, splits numbered from the top and those of clusters last."""
-    parent, inside = [-1] * len(order), [False] * len(order)
+    parent, is_part = [-1] * len(order), [twig.cluster >= 0 for twig in order]
     for number, twig in enumerate(order):
         for other in twig.twigs:
             parent[index[id(other)]] = number
-            inside[index[id(other)]] = inside[number] or twig.cluster >= 0
+            is_part[index[id(other)]] |= is_part[number]
     below = [number for number, twig in enumerate(order) if twig.twigs]
-    is_part = [inside[number] or order[number].cluster >= 0 for number in range(len(order))]
     below.sort(key=lambda number: (is_part[number], plant.branches[order[number].source].order, number))
     rank = {number: place for place, number in enumerate(below)}
     sizes = np.bincount(leaves[leaves >= 0], minlength=len(order))
