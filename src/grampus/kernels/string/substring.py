@@ -127,10 +127,7 @@ class Constant(SubstringKernel):
     formula: ClassVar[str] = "K(s, t) = Σ_u #u(s) #u(t)"
     unit: str = field(default="characters", kw_only=True)
 
-    @property
-    def weights(self) -> Lengths:
-        """1 at every length."""
-        return Lengths()
+    weights = Lengths()  # 1 at every length
 
 
 @register
