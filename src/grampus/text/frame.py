@@ -24,7 +24,7 @@ _TABLES = {"pandas.DataFrame", "polars.DataFrame", "pyarrow.Table", "pyarrow.Rec
 _COLUMNS = {"pandas.Series", "polars.Series", "pyarrow.ChunkedArray", "pyarrow.Array"}
 
 
-def _kind(value: object) -> tuple[str, bool] | None:
+def _kind(value: object) -> Any:
     """Return the library of a data frame or column, and whether it is a column; None if it is neither."""
     names = [f"{base.__module__.partition('.')[0]}.{base.__name__}" for base in type(value).__mro__]
     found = next((name for name in names if name in _TABLES or name in _COLUMNS), None)
@@ -46,7 +46,7 @@ def is_frame(value: object) -> bool:
 
 def frame_library(frame: Any) -> str:
     """Return the library of a data frame or column: "pandas", "polars" or "pyarrow"."""
-    return _known(frame)[0]
+    return str(_kind(frame)[0])
 
 
 def from_frame(
@@ -95,9 +95,8 @@ def from_frame(
     wanted.update(name.casefold() for name in source.options.numbers)
     read = [at for at, name in enumerate(names) if name.casefold() in wanted]
     columns = [_values(_column(frame, at, *kind), kind[0]) for at in read]
-    index = [str(value) for value in frame.index.tolist()] if kind[0] == "pandas" and id is None else None
-    if "id" in names:
-        index = None
+    indexed = kind[0] == "pandas" and id is None and "id" not in names
+    index = [str(value) for value in frame.index.tolist()] if indexed else None
     records = _records([names[at] for at in read], columns, index)
     table = Table("row", tuple(names), records, id=None if index is None else _INDEX)
     corpus = assemble(table, asked, source)
@@ -121,9 +120,9 @@ def text_column(frame: Any) -> str | None:
     >>> text_column(pandas.DataFrame({"x": [0.1, 0.2]})) is None
     True
     """
-    table = _sample(frame, *_known(frame))
+    table = _sample(frame, *_kind(frame))
     if table is None:
-        return "text" if _known(frame)[1] else None
+        return "text" if _kind(frame)[1] else None
     return find_columns(table, Columns(), Source(f"the {type(frame).__name__}"))[0].text[0]
 
 
@@ -135,13 +134,7 @@ def column_names(frame: Any) -> list[str]:
     frame : as for `from_frame`
         A single column is called ``"text"``.
     """
-    return _names(frame, *_known(frame))
-
-
-def _known(frame: Any) -> tuple[str, bool]:
-    kind = _kind(frame)
-    assert kind is not None
-    return kind
+    return _names(frame, *_kind(frame))
 
 
 def _sample(frame: Any, library: str, single: bool) -> Table | None:

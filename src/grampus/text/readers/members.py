@@ -128,11 +128,8 @@ def _row(record: Record, columns: Columns, source: Source) -> Record | BadRecord
     if not isinstance(text, str | bytes | None):
         return BadRecord(record.number, "not a string", "must have a string as its text")
     limit = source.limits.max_document_bytes
-    if (
-        text
-        and 4 * len(text) > limit
-        and len(text.encode("utf-8", "replace") if isinstance(text, str) else text) > limit
-    ):
+    data = text.encode("utf-8", "replace") if isinstance(text, str) and 4 * len(text) > limit else text
+    if data and len(data) > limit:
         return BadRecord.too_large(record.number, limit)
     values: dict[str, object] = {"text": text}
     for name, column in (("path", columns.id), ("title", columns.title), ("date", columns.date)):
