@@ -8,12 +8,9 @@
 namespace grampus {
 namespace {
 
-constexpr double UNIT = 1.0 / (1 << 24);  // the rounding of single precision
 constexpr double RANGE = 1e12;  // lengths beyond this, or below its inverse, are not for single precision
 constexpr int AHEAD = 4;        // documents whose bounds are fetched ahead
 constexpr int DOUBT = 8;        // with more than one in so many left in doubt, single precision does not pay
-
-int padded(int k) { return (k + LANES - 1) / LANES * LANES; }
 
 // Screening in single precision, and bounds that say which documents cannot have changed cluster.
 //
@@ -25,9 +22,7 @@ class Screened : public Sums {
     Screened(const Documents& documents, const std::vector<double>& lengths, int64_t terms, int k)
         : documents_(documents), lengths_(lengths), terms_(terms), k_(k), stride_(padded(k)),
           offsets_(stride_), slopes_(stride_), drift_(stride_), old_slopes_(k), old_within_(k), drifts_(k) {
-        double longest = 0.0;
-        for (const double length : lengths) longest = std::max(longest, length);
-        rough_ = 1 / RANGE < longest && longest < RANGE;
+        rough_ = are_moderate(lengths);
         slack_ = 8 * UNIT + 2 * std::sqrt(static_cast<double>(terms) * std::numeric_limits<double>::epsilon());
     }
 
@@ -176,14 +171,17 @@ class SparseSums final : public Screened {
         std::fill(changed_.begin(), changed_.end(), char(1));
     }
 
-    void add(int64_t i, int c, double w) override {
+    void add(const int32_t* some, const double* w, int64_t count, int c) override {
         double* sums = sums_.data() + c * d_.terms;
-        for (int64_t e = d_.indptr[i]; e < d_.indptr[i + 1]; ++e) {
-            const int32_t t = d_.entries[e].term;
-            sums[t] += w * d_.value(e, i);
-            touched_[t] = 1;
+        for (int64_t r = 0; r < count; ++r) {
+            const int64_t i = some[r];
+            for (int64_t e = d_.indptr[i]; e < d_.indptr[i + 1]; ++e) {
+                const int32_t t = d_.entries[e].term;
+                sums[t] += w[r] * d_.value(e, i);
+                __atomic_store_n(&touched_[t], 1, __ATOMIC_RELAXED);  // other threads do the same for other clusters
+            }
+            changed_[c] = 1;
         }
-        changed_[c] = 1;
     }
 
     void empty(int c) override {
@@ -245,7 +243,9 @@ class DenseSums final : public Screened {
         : Screened(d, d.lengths, d.m, k), d_(d), sums_(static_cast<size_t>(k) * d.m, 0.0) {}
 
     void clear() override { std::fill(sums_.begin(), sums_.end(), 0.0); }
-    void add(int64_t i, int c, double w) override { loops().axpy(w, d_.rows + i * d_.m, d_.m, sums_.data() + c * d_.m); }
+    void add(const int32_t* some, const double* w, int64_t count, int c) override {
+        loops().add_rows64(d_.rows, d_.m, some, w, count, d_.m, sums_.data() + c * d_.m);
+    }
     void empty(int c) override { std::fill_n(sums_.begin() + c * d_.m, d_.m, 0.0); }
 
     void within(const Run&, double* out) override {
@@ -280,6 +280,12 @@ class DenseSums final : public Screened {
 };
 
 }  // namespace
+
+bool are_moderate(const std::vector<double>& lengths) {
+    double longest = 0.0;
+    for (const double length : lengths) longest = std::max(longest, length);
+    return 1 / RANGE < longest && longest < RANGE;
+}
 
 Sparse::Sparse(const float* d32, const double* d64, const int32_t* indices, const int64_t* indptr, const double* scale,
                int64_t n, int64_t terms, const double* diagonal, const double* weights)

@@ -175,10 +175,6 @@ double dot(const double* a, const double* b, int64_t m) {
     return ((lane[0] + lane[1]) + (lane[2] + lane[3])) + ((lane[4] + lane[5]) + (lane[6] + lane[7]));
 }
 
-void axpy(double w, const double* row, int64_t m, double* __restrict target) {
-    for (int64_t t = 0; t < m; ++t) target[t] += w * row[t];
-}
-
 constexpr int PAIRS = 8;
 
 // Turn S_l (`from`) into S_{l + 1}, R_l of the last character into that of this one, and D_l[i − 1] into D_l[i].
@@ -231,7 +227,6 @@ void JOIN(fill_double_, GRAMPUS_ISA)(Loops& table) {
     table.add_rows32 = add_rows<float>;
     table.add_rows64 = add_rows<double>;
     table.dot = dot;
-    table.axpy = axpy;
     table.subsequence = subsequence;
 }
 

@@ -74,8 +74,6 @@ struct Loops {
                        int64_t wide, double* target);
     // OUT: Σ_t a_t b_t in eight lanes, added as a tree.
     double (*dot)(const double* a, const double* b, int64_t m);
-    // IN/OUT target += w · row.
-    void (*axpy)(double w, const double* row, int64_t m, double* target);
     // IN eight pairs of strings, interleaved, and scratch of (length + 3) · (ny + 1) · 8 doubles; OUT eight similarities.
     void (*subsequence)(const int32_t* xs, int64_t nx, const int32_t* ys, int64_t ny, int length, double decay,
                         double* scratch, double* out);
