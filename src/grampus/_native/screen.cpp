@@ -18,8 +18,8 @@ constexpr float INFINITE = __builtin_inff();
 constexpr int WIDE = 8;                       // vectors of clusters that one pass over a sparse row keeps in registers
 constexpr int NARROW = 3;                     // the same for several dense rows at once
 constexpr int AHEAD = PADDING;                // entries that the next rows of the table are fetched ahead
-constexpr int FEW = 4, MOST = 8;              // dense rows at once
-constexpr int REGISTERS = LANES == 4 ? 24 : 12;  // for their sums
+constexpr int FEW = 4, MOST = 6;              // dense rows at once
+constexpr int REGISTERS = LANES == 4 ? 18 : 12;  // for their sums; with 24 of 32, compilers spill some
 
 inline const Vector* at(const float* p) { return reinterpret_cast<const Vector*>(p); }
 inline Vector* at(float* p) { return reinterpret_cast<Vector*>(p); }
