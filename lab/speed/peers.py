@@ -158,6 +158,13 @@ def components(quick: bool) -> Arrays:
     return {"x": normalize(TruncatedSVD(100, random_state=0).fit_transform(x))}
 
 
+def partition(quick: bool) -> Arrays:
+    """Return the components, and a partition of them by the nearest of 50 rows."""
+    x = components(quick)["x"]
+    drawn = np.random.default_rng(0).choice(len(x), 50, replace=False)
+    return {"x": x, "start": (x @ x[drawn].T).argmax(axis=1)}
+
+
 def posts(quick: bool) -> Arrays:
     """Return the texts of 20ng."""
     return points(data.texts("20ng")[0][:: 20 if quick else 1])

@@ -18,6 +18,7 @@ from threading import local
 from typing import Any, ParamSpec, TypeVar
 
 from ._config import settings
+from ._native import Team
 from .errors import InputError
 
 P = ParamSpec("P")
@@ -138,6 +139,24 @@ def results_in_threads(function: Callable[[int], T], n: int, n_jobs: int | None 
 def results_in_few_threads(function: Callable[[int], T], n: int) -> Iterator[T]:
     """Yield the same where much of the work is Python's: more than a few threads only wait for its lock."""
     return results_in_threads(function, n, min(FEW, thread_count()))
+
+
+@contextmanager
+def helpers(n: int, n_jobs: int | None = None, least: int = 1) -> Iterator[Team]:
+    """Let other threads help with compiled loops over n items; each thread has at least `least`.
+
+    A thread that is busy elsewhere is not waited for.
+    """
+    team = Team()
+    threads = _threads_for(max(1, n // least), n_jobs)
+    waiting = [_pool(threads).submit(team.help) for _ in range(threads - 1)]
+    try:
+        yield team
+    finally:
+        team.dismiss()
+        for helper in waiting:
+            if not helper.cancel():
+                helper.result()
 
 
 def meanwhile(function: Callable[[], T]) -> Callable[[], T]:

@@ -137,12 +137,25 @@ def test_threads_batches_and_instruction_sets_change_no_bit(kind, source):
             in_threads(one.assign, one.members)
             one.advance()
 
+    def helped(start):
+        one, team = _native.start_run(documents, start, 7, (False, TIE, 0.0, False, 1.0), 100, 5), _native.Team()
+        threads = [threading.Thread(target=team.help) for _ in range(2)]
+        for thread in threads:
+            thread.start()
+        while one.step(team):
+            pass
+        team.dismiss()
+        for thread in threads:
+            thread.join()
+        assert not one.step(team)
+        return one
+
     _core.use_best(False)
     try:
         baseline = [run(documents, [start], 7, rule)[0] for start in starts]
     finally:
         _core.use_best(True)
-    for others in (baseline, [shared(start) for start in starts]):
+    for others in (baseline, [shared(start) for start in starts], [helped(start) for start in starts]):
         for one, other in zip(together, others, strict=True):
             assert one.labels.tolist() == other.labels.tolist()
             assert one.objectives.tobytes() == other.objectives.tobytes()
@@ -289,6 +302,18 @@ def test_hostile_arrays_are_refused():
     shifted = np.zeros(73, dtype=np.uint8)[1:].view(np.float64).reshape(3, 3)  # misaligned: copied
     shifted[:] = np.eye(3)
     run(_native.dense_documents(shifted, ones, ones), [np.array([0, 1, 1])], 2, (False, 0.0, False, 1.0))
+
+
+@pytest.mark.parametrize("source", ["dense", "sparse"])
+@pytest.mark.parametrize("shift", [-4.0, 4.0])
+def test_bounds_hold_where_clusters_run_empty_and_the_shift_is_large(source, shift):
+    rng = np.random.default_rng(2)
+    x = rng.integers(0, 3, size=(400, 3)).astype(float) + 0.01 * rng.normal(size=(400, 3))
+    starts = np.minimum(rng.integers(0, 60, (4, 400)), 25).astype(np.int32)  # clusters 26 … 29 have no documents
+    documents, K = sources(x, np.ones(400), [source])[source], x @ x.T
+    for ours, start in zip(run(documents, starts, 30, (False, shift, False, 1.0)), starts, strict=True):
+        theirs = textbook_kmeans.run(K, start, 30, (False, shift, False, 1.0), np.ones(400), 100)
+        same(ours, theirs, float(K.diagonal().sum()))
 
 
 def test_phases_out_of_order_do_no_harm():

@@ -1,11 +1,14 @@
 """The compiled steps of k-means++ and of Ward's rule do what their textbook forms do."""
 
+import threading
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from grampus import _native
+from grampus._native import _core
 from grampus.cluster.kmeans import plus_plus
 from grampus.errors import InputError
 
@@ -72,9 +75,46 @@ def test_k_means_plus_plus_is_that_of_the_textbook(seed, n, k, copies):
     similar, mass = rows @ rows.T, rng.integers(1, 4, n).astype(float)
     k = min(k, n)
     wanted = textbook_plus_plus(similar, k, np.random.default_rng(seed), mass).tolist()
-    for read in (lambda centres: similar[centres], rows):
+    for read in (lambda centres: similar[centres], _native.panels(rows)):
         found = plus_plus(read, np.diag(similar), k, np.random.default_rng(seed), mass)
         assert found.tolist() == wanted
+
+
+SIZES = {
+    "moderate": lambda rng, n, m: rng.normal(size=(n, m)),
+    "far": lambda rng, n, m: rng.normal(size=(n, m)) + 1e4,  # squared lengths hide the distances in single precision
+    "tiny": lambda rng, n, m: 1e-30 * rng.normal(size=(n, m)),
+    "huge": lambda rng, n, m: 1e30 * rng.normal(size=(n, m)),  # products are infinite in single precision
+    "grid": lambda rng, n, m: rng.integers(0, 3, size=(n, m)).astype(float),
+}
+
+
+@pytest.mark.parametrize("kind", SIZES)
+@pytest.mark.parametrize(("n", "m", "k"), [(1, 1, 1), (17, 1, 5), (700, 9, 1), (1100, 33, 60), (1025, 5, 160)])
+def test_seeds_ruled_out_in_single_precision_are_those_of_double_precision(kind, n, m, k):
+    rng = np.random.default_rng(n)
+    rows, mass = SIZES[kind](rng, n, m), rng.integers(1, 4, n).astype(float)
+    similar = rows @ rows.T
+    trials = 2 + int(np.log(k))
+    uniform = rng.random(1 + (k - 1) * trials)
+    plain = _native.Seeds(similar.diagonal(), mass)
+    for drawn in np.split(uniform, 1 + trials * np.arange(k - 1)):
+        centres = plain.draw(drawn)
+        if len(centres) == 0:
+            break
+        plain.take(similar[centres], centres)
+    for best in (True, False):
+        _core.use_best(best)
+        try:
+            seeds, team = _native.Seeds(similar.diagonal(), mass), _native.Team()
+            helper = threading.Thread(target=team.help)
+            helper.start()
+            seeds.spread(_native.panels(rows), k, uniform, team)
+            team.dismiss()
+            helper.join()
+        finally:
+            _core.use_best(True)
+        assert seeds.labels().tolist() == plain.labels().tolist()
 
 
 @given(st.integers(0, 2**32), st.integers(1, 14), st.integers(0, 2))
@@ -95,12 +135,15 @@ def test_equal_costs_are_joined_in_order():
 
 def test_wrong_shapes_are_refused():
     seeds = _native.Seeds(np.ones(3), np.ones(3))
-    with pytest.raises(InputError, match="rows must hold the features of 3 documents"):
-        seeds.spread(np.ones((2, 4)), 1, [0.5])
+    two, three = _native.panels(np.ones((2, 4))), _native.panels(np.ones((3, 4)))
+    with pytest.raises(InputError, match="panels must hold the features of 3 documents"):
+        seeds.spread(two, 1, [0.5], _native.Team())
     with pytest.raises(InputError, match="uniform must hold draws for k centres"):
-        seeds.spread(np.ones((3, 4)), 3, [0.5, 0.5])
+        seeds.spread(three, 3, [0.5, 0.5], _native.Team())
     with pytest.raises(InputError, match="every centre needs a draw"):
-        seeds.spread(np.ones((3, 4)), 2, [0.5])
+        seeds.spread(three, 2, [0.5], _native.Team())
+    with pytest.raises(InputError, match="rows must have shape"):
+        _native.panels(np.ones((3, 0)))
     with pytest.raises(InputError, match="sizes must be above 0"):
         _native.ward(np.eye(2), [1.0, 0.0], np.empty((0, 2)))
     with pytest.raises(InputError, match="total must have shape"):

@@ -11,12 +11,13 @@ import scipy.sparse as sp
 from threadpoolctl import ThreadpoolController
 
 import grampus
-from grampus import _parallel
+from grampus import _native, _parallel
 from grampus._backend import rows_in_threads
 from grampus._parallel import (
     LARGE_PRODUCT,
     blas_threads,
     core_count,
+    helpers,
     in_threads,
     results_in_threads,
     thread_count,
@@ -246,6 +247,29 @@ print(sum(results_in_threads(inner, 8, 2)))
         [sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False, env=os.environ
     )
     assert done.stdout.strip() == "224", done.stderr
+
+
+def test_threads_help_until_the_work_ends_or_fails_and_busy_ones_are_not_waited_for():
+    rows, diagonal, ones = np.eye(9), np.ones(9), np.ones(9)
+    documents = _native.dense_documents(rows, diagonal, ones)
+
+    def complete(n, n_jobs):
+        run = _native.start_run(documents, np.arange(9) % 3, 3, (False, 1e-12, 0.0, False, 1.0), 20, 5)
+        with helpers(n, n_jobs, least=3) as team:
+            while run.step(team):
+                pass
+        return run.labels.tolist()
+
+    wanted = complete(9, 1)
+    assert all(complete(n, 3) == wanted for n in (2, 6, 9))
+    assert list(results_in_threads(lambda _: complete(9, 3), 6, 3)) == [wanted] * 6  # in the pool: alone
+    held = threading.Event()
+    blocked = [_parallel._pool(3).submit(held.wait) for _ in range(3)]
+    assert complete(9, 3) == wanted
+    held.set()
+    assert all(each.result() for each in blocked)
+    with pytest.raises(KeyError), helpers(9, 3, least=3):
+        raise KeyError
 
 
 def test_threads_are_a_setting():

@@ -36,6 +36,11 @@ def dense_starts(inputs):
     return lambda: {"objective": np.array(kernel_kmeans(gram, 20, **how).objective)}
 
 
+def dense_start(inputs):
+    gram = LinearGram(inputs["x"])
+    return lambda: {"labels": kernel_kmeans(gram, 50, init=inputs["start"], n_init=1, max_iter=300).labels}
+
+
 def terms(inputs):
     texts = strings(inputs)
 

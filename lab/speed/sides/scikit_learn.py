@@ -28,6 +28,12 @@ def dense_starts(inputs):
     return lambda: {"objective": np.array(KMeans(20, **how).fit(inputs["x"]).inertia_)}
 
 
+def dense_start(inputs):
+    x, start = inputs["x"], inputs["start"]
+    how = {"init": np.array([x[start == c].mean(axis=0) for c in range(50)]), "n_init": 1, "max_iter": 300, "tol": 0}
+    return lambda: {"labels": KMeans(50, **how).fit(x).labels_}
+
+
 def terms(inputs):
     """Return TF-IDF with SMART's stop words and PyStemmer, weighted as ours is."""
     import Stemmer

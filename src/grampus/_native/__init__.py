@@ -4,13 +4,10 @@ Arrays are checked here, before C++ sees them; types and layout are fixed by cop
 function releases the interpreter's lock, so threads can share the work: on different runs, or on ranges of one.
 
 Double precision decides. Its sums have one fixed order and no fused operations, so results have the same bits on every
-instruction set and for any number of threads; only `Seeds.spread` leaves its products to BLAS. Single precision only
-rules out what a certified bound allows.
+instruction set and for any number of threads. Single precision only rules out what a certified bound allows.
 """
 
-import ctypes
 from collections.abc import Callable
-from functools import lru_cache
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -20,9 +17,11 @@ from ..errors import InputError
 from . import _core
 from ._core import Documents as Documents
 from ._core import Outcome as Outcome
+from ._core import Panels as Panels
 from ._core import Postings as Postings
 from ._core import Run as Run
 from ._core import Sparse as Sparse
+from ._core import Team as Team
 
 Array: TypeAlias = NDArray[Any]
 
@@ -192,18 +191,11 @@ def lay_out(
     return places
 
 
-@lru_cache(maxsize=1)
-def _product() -> int:
-    """Return the address of BLAS's dgemm, which SciPy offers to compiled code: it needs no lock of Python's."""
-    from scipy.linalg import cython_blas  # not needed to import Grampus
-
-    capsule = cython_blas.__pyx_capi__["dgemm"]
-    ctypes.pythonapi.PyCapsule_GetName.restype = ctypes.c_char_p
-    ctypes.pythonapi.PyCapsule_GetName.argtypes = [ctypes.py_object]
-    ctypes.pythonapi.PyCapsule_GetPointer.restype = ctypes.c_void_p
-    ctypes.pythonapi.PyCapsule_GetPointer.argtypes = [ctypes.py_object, ctypes.c_char_p]
-    name = ctypes.pythonapi.PyCapsule_GetName(capsule)
-    return int(ctypes.pythonapi.PyCapsule_GetPointer(capsule, name))
+def panels(rows: Any) -> Panels:
+    """Return dense features, (n, m), in the form that `Seeds.spread` reads."""
+    rows = np.require(rows, np.float64, ["C_CONTIGUOUS", "ALIGNED"])
+    _require(rows.ndim == 2 and rows.shape[1] > 0, f"rows must have shape (n, m); got {rows.shape}")
+    return Panels(rows)
 
 
 class Seeds:
@@ -233,14 +225,13 @@ class Seeds:
         similar = _numbers(similar, (len(centres), self._n), "similar")
         self._core.take(similar, _numbers(centres, centres.shape, "centres", np.int64))
 
-    def spread(self, rows: Any, k: int, uniform: Any) -> None:
-        """Draw k centres of documents with features (n, m), each the best of several: 1 + (k − 1) · trials numbers."""
-        rows, trials = np.require(rows, np.float64, ["C_CONTIGUOUS", "ALIGNED"]), (len(uniform) - 1) // max(k - 1, 1)
-        wanted = rows.ndim == 2 and len(rows) == self._n and 0 < rows.shape[1] <= _MOST // 8
-        _require(wanted, f"rows must hold the features of {self._n} documents; got shape {rows.shape}")
+    def spread(self, panels: Panels, k: int, uniform: Any, team: Team) -> None:
+        """Draw k centres of the same documents, each the best of several: 1 + (k − 1) · trials numbers."""
+        trials = (len(uniform) - 1) // max(k - 1, 1)
+        _require(panels.n == self._n, f"panels must hold the features of {self._n} documents; got {panels.n}")
         _require(k >= 1 and len(uniform) == 1 + (k - 1) * trials, "uniform must hold draws for k centres")
         _require(k == 1 or trials >= 1, "every centre needs a draw")
-        self._core.spread(rows, _numbers(uniform, (len(uniform),), "uniform"), k, trials, _product())
+        self._core.spread(panels, _numbers(uniform, (len(uniform),), "uniform"), k, trials, team)
 
     def labels(self) -> Array:
         """Return the nearest centre of every document."""

@@ -92,6 +92,7 @@ NB_MODULE(_core, m) {
         nb::gil_scoped_release free;
         trade(indptr.data(), terms.data(), pairs.data(), static_cast<int64_t>(pairs.shape(0)), drawn);
     }, nb::arg("indptr"), nb::arg("terms"), nb::arg("pairs"), nb::arg("bits"));
+    nb::class_<Team>(m, "Team").def(nb::init<>()).def("help", &Team::help, Free()).def("dismiss", &Team::dismiss, Free());
     nb::class_<Documents>(m, "Documents").def_ro("n", &Documents::n);
     nb::class_<Stored, Documents>(m, "Stored")
         .def("__init__", [](Stored* self, nb::object matrix, Vector<double> diagonal, Vector<double> weights) {
@@ -134,6 +135,7 @@ NB_MODULE(_core, m) {
         .def("measure", &Run::measure, Free())
         .def("assign", &Run::assign, Free())
         .def("advance", &Run::advance, Free())
+        .def("step", &Run::step, Free())
         .def_ro("outcome", &Run::outcome)
         .def_prop_ro("members", [](const Run& run) { return run.inside.size(); })
         .def_prop_ro("screened", [](const Run& run) { return std::vector<int64_t>{run.computed, run.doubtful}; })
@@ -188,6 +190,12 @@ NB_MODULE(_core, m) {
         lay_out(edges.data(), static_cast<int64_t>(edges.size()), static_cast<int64_t>(places.shape(0)), fixed, epochs, repulsions, seed,
                 places.data());
     }, Free());
+    nb::class_<Panels>(m, "Panels")
+        .def("__init__", [](Panels* self, Matrix<double> rows) {
+            nb::gil_scoped_release free;
+            new (self) Panels(rows.data(), static_cast<int64_t>(rows.shape(0)), static_cast<int64_t>(rows.shape(1)));
+        }, nb::keep_alive<1, 2>())
+        .def_ro("n", &Panels::n);
     nb::class_<Seeds>(m, "Seeds")
         .def("__init__", [](Seeds* self, Vector<double> diagonal, Vector<double> mass) {
             new (self) Seeds(diagonal.data(), mass.data(), static_cast<int64_t>(diagonal.shape(0)));
@@ -198,8 +206,8 @@ NB_MODULE(_core, m) {
         .def("take", [](Seeds& self, Matrix<double> similar, Vector<int64_t> centres) {
             self.take(similar.data(), centres.data(), static_cast<int64_t>(centres.shape(0)));
         }, Free())
-        .def("spread", [](Seeds& self, Matrix<double> rows, Vector<double> uniform, int64_t k, int trials, uintptr_t multiply) {
-            self.spread(rows.data(), static_cast<int>(rows.shape(1)), uniform.data(), k, trials, reinterpret_cast<Gemm>(multiply));
+        .def("spread", [](Seeds& self, const Panels& panels, Vector<double> uniform, int64_t k, int trials, Team& team) {
+            self.spread(panels, uniform.data(), k, trials, team);
         }, Free())
         .def("labels", [](const Seeds& self) { return array(self.labels()); });
     m.def("ward", [](Out2<double> total, Out1<double> sizes, Matrix<int64_t> groups, Out2<int64_t> joins) {

@@ -10,7 +10,6 @@
 namespace grampus {
 namespace {
 
-constexpr double UNIT = 1.0 / (1 << 24);
 constexpr double LEAST = 1.2e-38;  // smaller numbers lose digits in single precision
 constexpr int WIDE = 4, MANY = 32 * WIDE;  // numbers in a vector, and numbers of which the WIDE largest are looked at first
 constexpr int TOGETHER = 256;              // columns multiplied at a time, which stay in the cache

@@ -8,12 +8,9 @@
 namespace grampus {
 namespace {
 
-constexpr double UNIT = 1.0 / (1 << 24);  // the rounding of single precision
 constexpr double RANGE = 1e12;  // lengths beyond this, or below its inverse, are not for single precision
 constexpr int AHEAD = 4;        // documents whose bounds are fetched ahead
 constexpr int DOUBT = 8;        // with more than one in so many left in doubt, single precision does not pay
-
-int padded(int k) { return (k + LANES - 1) / LANES * LANES; }
 
 // Screening in single precision, and bounds that say which documents cannot have changed cluster.
 //
@@ -24,10 +21,8 @@ class Screened : public Sums {
   public:
     Screened(const Documents& documents, const std::vector<double>& lengths, int64_t terms, int k)
         : documents_(documents), lengths_(lengths), terms_(terms), k_(k), stride_(padded(k)),
-          offsets_(stride_), slopes_(stride_), drift_(stride_), old_slopes_(k), old_within_(k), drifts_(k) {
-        double longest = 0.0;
-        for (const double length : lengths) longest = std::max(longest, length);
-        rough_ = 1 / RANGE < longest && longest < RANGE;
+          offsets_(stride_), slopes_(stride_), drift_(stride_), old_slopes_(k), old_within_(k), old_offsets_(k), drifts_(k) {
+        rough_ = are_moderate(lengths);
         slack_ = 8 * UNIT + 2 * std::sqrt(static_cast<double>(terms) * std::numeric_limits<double>::epsilon());
     }
 
@@ -44,10 +39,11 @@ class Screened : public Sums {
             table_.assign(static_cast<size_t>(terms_) * stride_, 0.0f);
             if (run.bounded && !rule.adjusted) bounds_.resize(static_cast<size_t>(documents_.n) * stride_);
             upper_.assign(documents_.n, std::numeric_limits<float>::infinity());
+            others_.assign(documents_.n, 0.0);
         }
         std::vector<double> along(stride_), moved(stride_);
         refresh(table_.data(), along.data(), moved.data());
-        double high = 0.0, steep = 0.0, slant = 0.0, far = 0.0, wide = 0.0;
+        double high = 0.0, steep = 0.0, slant = 0.0, far = 0.0, wide = 0.0, fall = 0.0, move = 0.0;
         for (int c = 0; c < stride_; ++c) {
             offsets_[c] = c < k_ ? static_cast<float>(run.offsets[c]) : std::numeric_limits<float>::infinity();
             slopes_[c] = c < k_ ? static_cast<float>(run.slopes[c]) : 0.0f;
@@ -55,9 +51,12 @@ class Screened : public Sums {
             const double s = run.slopes[c], was = old_slopes_[c], turn = s - was;
             const double length = std::sqrt(std::max(run.inner[c], 0.0)), old = std::sqrt(std::max(old_within_[c], 0.0));
             const double way = turn * turn * old * old + 2.0 * turn * s * along[c] + s * s * moved[c];
-            drifts_[c] += std::sqrt(std::max(way, 0.0)) + slack_ * (std::fabs(s) + std::fabs(was)) * (length + old);
+            const double drift = std::sqrt(std::max(way, 0.0)) + slack_ * (std::fabs(s) + std::fabs(was)) * (length + old);
+            drifts_[c] += drift;
+            move = std::max(move, drift);
             drift_[c] = static_cast<float>(drifts_[c]);
-            old_slopes_[c] = s, old_within_[c] = run.inner[c];
+            fall = std::max(fall, old_offsets_[c] - run.offsets[c]);  // not where both are infinite
+            old_slopes_[c] = s, old_within_[c] = run.inner[c], old_offsets_[c] = run.offsets[c];
             far = std::max(far, drifts_[c]);
             if (run.sizes[c] > 0) {
                 high = std::max(high, std::fabs(run.offsets[c]));
@@ -68,6 +67,9 @@ class Screened : public Sums {
         }
         steepest_ = std::max(steepest_, steep);
         steep_ = steep, wide_ = wide, far_ = far;
+        if (std::isinf(fall)) std::fill(others_.begin(), others_.end(), -fall);  // a cluster is no longer empty
+        else fallen_ += fall;
+        moved_ += move;
         constant_ = 16 * UNIT * (high + slant * std::fabs(rule.shift)) + 1e-36;
     }
 
@@ -77,21 +79,7 @@ class Screened : public Sums {
         sums.resize(static_cast<size_t>(BLOCK) * stride_);
         const Rough rough{stride_, offsets_.data(), slopes_.data(), drift_.data()};
         const Rule& rule = run.rule;
-        int left = 0, doubt = 0;
-        if (bounds_.empty()) left = count;
-        else
-            for (int r = 0; r < count; ++r) {  // keep those that may have moved; without branches, which are not foreseen
-                const int32_t i = some[r];
-                const int own = run.labels[i], c = own < 0 ? 0 : own;
-                const double length = lengths_[i];
-                if (r + AHEAD < count) __builtin_prefetch(bounds_.data() + static_cast<size_t>(some[r + AHEAD]) * stride_);
-                const double room = constant_ + 16 * UNIT * length * (steepest_ + far_) + rule.tolerance * (run.reach[i] + wide_);
-                const double mine = upper_[i] + run.offsets[c] + length * drifts_[c] + extra(run, i, c) + room;
-                const double others = loops().lowest(bounds_.data() + static_cast<size_t>(i) * stride_, rough, static_cast<float>(length));
-                run.next[i] = own;
-                some[left] = i;
-                left += !(own >= 0 && others > mine);
-            }
+        int left = bounds_.empty() ? count : suspects(run, rough, some, count), doubt = 0;
         if (left == 0) return 0;
         rough_sums(table_.data(), stride_, some, left, sums.data());
         for (int r = 0; r < left; ++r) {
@@ -122,6 +110,7 @@ class Screened : public Sums {
                 loops().remember(row, rough, static_cast<float>(lengths_[i]), static_cast<float>(error), bounds);
                 bounds[winner] = std::numeric_limits<float>::infinity();
                 upper_[i] = static_cast<float>(run.slopes[winner] * row[winner] - lengths_[i] * drifts_[winner] + error);
+                others_[i] = second - error - std::max(more, 0.0) + fallen_ + lengths_[i] * moved_;
             } else {
                 upper_[i] = std::numeric_limits<float>::infinity();
             }
@@ -139,6 +128,34 @@ class Screened : public Sums {
     virtual void refresh(float* table, double* along, double* moved) = 0;
     virtual void rough_sums(const float* table, int stride, const int32_t* some, int count, float* out) const = 0;
     virtual int64_t entries(int64_t document) const = 0;
+
+    // Move documents that may have changed cluster to the front; return how many. What loops without branches keeps is not
+    // foreseen: first by one bound for all other clusters, which falls as fast as any of them may, then by each.
+    int suspects(Run& run, const Rough& rough, int32_t* some, int count) {
+        double mine[BLOCK];
+        int left = 0;
+        for (int r = 0; r < count; ++r) {
+            const int32_t i = some[r];
+            const int own = run.labels[i], c = own < 0 ? 0 : own;
+            const double length = lengths_[i];
+            const double room = constant_ + 16 * UNIT * length * (steepest_ + far_) + run.rule.tolerance * (run.reach[i] + wide_);
+            mine[left] = upper_[i] + run.offsets[c] + length * drifts_[c] + extra(run, i, c) + room;
+            run.next[i] = own;
+            some[left] = i;
+            left += !(own >= 0 && others_[i] - fallen_ - length * moved_ > mine[left]);
+        }
+        int kept = 0;
+        for (int r = 0; r < left; ++r) {
+            const int32_t i = some[r];
+            const double length = lengths_[i];
+            if (r + AHEAD < left) __builtin_prefetch(bounds_.data() + static_cast<size_t>(some[r + AHEAD]) * stride_);
+            const double others = loops().lowest(bounds_.data() + static_cast<size_t>(i) * stride_, rough, static_cast<float>(length));
+            others_[i] = others + fallen_ + length * moved_;
+            some[kept] = i;
+            kept += !(run.labels[i] >= 0 && others > mine[r]);
+        }
+        return kept;
+    }
 
     // What the own cluster's value has more: K_ii + σ is among its own sums.
     double extra(const Run& run, int64_t i, int own) const {
@@ -159,8 +176,9 @@ class Screened : public Sums {
     bool rough_ = true;
     Numbers<float> table_, bounds_, offsets_, slopes_, drift_;
     std::vector<float> upper_;
-    std::vector<double> old_slopes_, old_within_, drifts_;
-    double steep_ = 0, steepest_ = 0, wide_ = 0, far_ = 0, constant_ = 0, slack_ = 0;
+    std::vector<double> old_slopes_, old_within_, old_offsets_, drifts_;
+    std::vector<double> others_;  // at least this less `fallen_` and length · `moved_` is every other cluster's value
+    double fallen_ = 0, moved_ = 0, steep_ = 0, steepest_ = 0, wide_ = 0, far_ = 0, constant_ = 0, slack_ = 0;
     int64_t computed_ = 0, doubtful_ = 0;
 };
 
@@ -176,14 +194,17 @@ class SparseSums final : public Screened {
         std::fill(changed_.begin(), changed_.end(), char(1));
     }
 
-    void add(int64_t i, int c, double w) override {
+    void add(const int32_t* some, const double* w, int64_t count, int c) override {
         double* sums = sums_.data() + c * d_.terms;
-        for (int64_t e = d_.indptr[i]; e < d_.indptr[i + 1]; ++e) {
-            const int32_t t = d_.entries[e].term;
-            sums[t] += w * d_.value(e, i);
-            touched_[t] = 1;
+        for (int64_t r = 0; r < count; ++r) {
+            const int64_t i = some[r];
+            for (int64_t e = d_.indptr[i]; e < d_.indptr[i + 1]; ++e) {
+                const int32_t t = d_.entries[e].term;
+                sums[t] += w[r] * d_.value(e, i);
+                __atomic_store_n(&touched_[t], 1, __ATOMIC_RELAXED);  // other threads do the same for other clusters
+            }
+            changed_[c] = 1;
         }
-        changed_[c] = 1;
     }
 
     void empty(int c) override {
@@ -245,7 +266,9 @@ class DenseSums final : public Screened {
         : Screened(d, d.lengths, d.m, k), d_(d), sums_(static_cast<size_t>(k) * d.m, 0.0) {}
 
     void clear() override { std::fill(sums_.begin(), sums_.end(), 0.0); }
-    void add(int64_t i, int c, double w) override { loops().axpy(w, d_.rows + i * d_.m, d_.m, sums_.data() + c * d_.m); }
+    void add(const int32_t* some, const double* w, int64_t count, int c) override {
+        loops().add_rows64(d_.rows, d_.m, some, w, count, d_.m, sums_.data() + c * d_.m);
+    }
     void empty(int c) override { std::fill_n(sums_.begin() + c * d_.m, d_.m, 0.0); }
 
     void within(const Run&, double* out) override {
@@ -280,6 +303,12 @@ class DenseSums final : public Screened {
 };
 
 }  // namespace
+
+bool are_moderate(const std::vector<double>& lengths) {
+    double longest = 0.0;
+    for (const double length : lengths) longest = std::max(longest, length);
+    return 1 / RANGE < longest && longest < RANGE;
+}
 
 Sparse::Sparse(const float* d32, const double* d64, const int32_t* indices, const int64_t* indptr, const double* scale,
                int64_t n, int64_t terms, const double* diagonal, const double* weights)

@@ -10,6 +10,7 @@ namespace grampus {
 namespace {
 
 constexpr double INFINITE = std::numeric_limits<double>::infinity();
+constexpr int64_t COLUMNS = 4096;  // of a stored matrix, whose lists are made anew for every piece of them
 
 }  // namespace
 
@@ -58,6 +59,7 @@ void Run::compare(const Rule& by) {
 
 // Every document marked JOINS gets the label of the nearest of those that have one: clusters of one document each.
 void Run::join() {
+    const double once = 1.0;
     std::vector<int32_t> waiting;
     std::vector<double> kept = reach;
     sums->clear();
@@ -68,7 +70,7 @@ void Run::join() {
             waiting.push_back(i);
             labels[i] = OUTSIDE;
         } else {
-            sums->add(i, labels[i], 1.0);
+            sums->add(&i, &once, 1, labels[i]);
             sizes[labels[i]] = squares[labels[i]] = 1.0;
             inner[labels[i]] = documents.diagonal[i];
         }
@@ -127,9 +129,10 @@ void Run::follow(int64_t first, int64_t last) {
         return;
     }
     if (anew) sums->clear();
-    for (int c = 0; c < k; ++c)
-        for (size_t e = 0; e < movers[c].size(); ++e) sums->add(movers[c][e], c, signs[c][e]);
+    for (int c = 0; c < k; ++c) add_movers(c);
 }
+
+void Run::add_movers(int c) { sums->add(movers[c].data(), signs[c].data(), static_cast<int64_t>(movers[c].size()), c); }
 
 double Run::objective() const {
     double explained = 0.0;
@@ -245,6 +248,20 @@ void Run::fill() {
     }
 }
 
+bool Run::step(Team& team) {
+    if (outcome != RUNNING) return false;
+    if (documents.stored()) {
+        team.share(documents.n, COLUMNS, [this](int64_t first, int64_t last) { follow(first, last); });
+    } else {
+        if (anew) sums->clear();
+        team.share(k, [this](int64_t c) { add_movers(static_cast<int>(c)); });
+    }
+    if (!measure()) return false;
+    team.share(static_cast<int64_t>(inside.size()), PIECE, [this](int64_t first, int64_t last) { assign(first, last); });
+    advance();
+    return true;
+}
+
 void run_all(const std::vector<Run*>& runs) {
     std::vector<Run*> going;
     for (Run* run : runs)
@@ -253,14 +270,9 @@ void run_all(const std::vector<Run*>& runs) {
     for (Run* run : going)
         if (&run->documents != &going[0]->documents) throw std::invalid_argument("the runs must share their documents");
     if (!going[0]->documents.stored()) {
-        for (Run* run : going) {
-            run->follow(0, run->documents.n);
-            while (run->measure()) {
-                run->assign(0, static_cast<int64_t>(run->inside.size()));
-                run->advance();
-                run->follow(0, run->documents.n);
-            }
-        }
+        Team alone;
+        for (Run* run : going)
+            while (run->step(alone)) {}
         return;
     }
     while (!going.empty()) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "loops.hpp"
+#include "team.hpp"
 
 namespace grampus {
 
@@ -25,6 +26,12 @@ template <class T>
 using Numbers = std::vector<T, Aligned<T>>;
 using Labels = std::vector<int32_t>;
 
+constexpr double UNIT = 1.0 / (1 << 24);      // the rounding of single precision
+constexpr int64_t PIECE = 8 * BLOCK;          // documents that a thread looks at before it takes others
+inline int padded(int k) { return (k + LANES - 1) / LANES * LANES; }
+// Whether lengths are for single precision.
+bool are_moderate(const std::vector<double>& lengths);
+
 enum Outcome { CONVERGED = 0, OSCILLATED = 1, MAX_ITER = 2, NOT_FINITE = 3, RUNNING = 4 };
 constexpr int32_t OUTSIDE = -1, JOINS = -2;  // labels: only predicted; joins the nearest labelled document first
 
@@ -35,8 +42,8 @@ class Sums {
   public:
     virtual ~Sums() = default;
     virtual void clear() = 0;
-    // A document joins a cluster (w > 0) or leaves it (w < 0).
-    virtual void add(int64_t document, int cluster, double w) = 0;
+    // Documents join a cluster (w > 0) or leave it (w < 0), one after the other.
+    virtual void add(const int32_t* documents, const double* w, int64_t count, int cluster) = 0;
     // Nothing of rounding is left behind in a cluster without members.
     virtual void empty(int cluster) = 0;
     // OUT within (k): W, the sums of similarities inside the clusters.
@@ -65,13 +72,13 @@ class Documents {
     const double *const diagonal, *const weights;
 };
 
-// One start. An iteration is follow – assign – advance; run() below does them in turn, or threads share the first two.
+// One start. An iteration is follow – measure – assign – advance; step() does them in turn.
 class Run {
   public:
     Run(const Documents& documents, const int32_t* start, int k, const Rule& rule, int max_iter, int two_cycles, bool bounded);
     ~Run();
 
-    // Bring the sums up to date with the labels: columns first … last of a stored matrix, or everything.
+    // Bring the sums up to date with the labels: columns first … last of a stored matrix, or all sums of features.
     void follow(int64_t first, int64_t last);
     // Compute the clusters' figures and record the objective; stop if nothing is left to do. Returns whether to go on.
     bool measure();
@@ -79,6 +86,8 @@ class Run {
     void assign(int64_t first, int64_t last);
     // Fill empty clusters, make the next labels the current ones and list the moves.
     void advance();
+    // One iteration, which a team shares; returns whether to go on.
+    bool step(Team& team);
 
     Outcome outcome = RUNNING;
     Labels labels, predicted;
@@ -105,6 +114,7 @@ class Run {
 
   private:
     void join();
+    void add_movers(int cluster);
     void assign_all(const std::vector<int32_t>& which, int64_t first, int64_t last);
     void fill();
     void list_moves(const Labels& old);
@@ -132,7 +142,7 @@ class Stored : public Documents {
 struct StoredSums : Sums {
     StoredSums(const Stored& documents, int k) : documents(documents), k(k), values(k * documents.n, 0.0) {}
     void clear() override;
-    void add(int64_t document, int cluster, double w) override;
+    void add(const int32_t* documents, const double* w, int64_t count, int cluster) override;
     void empty(int cluster) override;
     void within(const Run& run, double* out) override;
     void tile(const int32_t* documents, int count, double* out) const override;

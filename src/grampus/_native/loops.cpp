@@ -217,10 +217,6 @@ void ward(const double* from, const double* sizes, int64_t n, double one, double
     }
 }
 
-void axpy(double w, const double* row, int64_t m, double* __restrict target) {
-    for (int64_t t = 0; t < m; ++t) target[t] += w * row[t];
-}
-
 constexpr int PAIRS = 8;
 
 // Turn S_l (`from`) into S_{l + 1}, R_l of the last character into that of this one, and D_l[i − 1] into D_l[i].
@@ -273,7 +269,6 @@ void JOIN(fill_double_, GRAMPUS_ISA)(Loops& table) {
     table.add_rows32 = add_rows<float>;
     table.add_rows64 = add_rows<double>;
     table.dot = dot;
-    table.axpy = axpy;
     table.distances = distances;
     table.least_sum = least_sum;
     table.ward = ward;

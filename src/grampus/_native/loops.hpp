@@ -74,8 +74,6 @@ struct Loops {
                        int64_t wide, double* target);
     // OUT: Σ_t a_t b_t in eight lanes, added as a tree.
     double (*dot)(const double* a, const double* b, int64_t m);
-    // IN/OUT target += w · row.
-    void (*axpy)(double w, const double* row, int64_t m, double* target);
     // OUT out[j], j = first … n: distances of a point (m) from points in columns (m, n).
     void (*distances)(const double* point, const double* columns, int64_t first, int64_t n, int64_t m, double* out);
     // OUT: the least of a[i] + b[i].

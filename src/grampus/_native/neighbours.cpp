@@ -8,7 +8,6 @@
 namespace grampus {
 namespace {
 
-constexpr double UNIT = 1.0 / (1 << 24);
 constexpr double TIE = 1e-12;
 constexpr int64_t STEP = 32;    // numbers of which only the largest is looked at first
 constexpr int64_t SHARE = 4;    // a term of more than one document in so many is compared as a dense column

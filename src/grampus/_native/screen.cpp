@@ -16,9 +16,10 @@ static_assert(LANES % WIDTH == 0, "tables are padded to whole registers");
 typedef float Vector __attribute__((vector_size(4 * WIDTH), aligned(4)));
 constexpr float INFINITE = __builtin_inff();
 constexpr int WIDE = 8;                       // vectors of clusters that one pass over a sparse row keeps in registers
-constexpr int NARROW = LANES == 4 ? 5 : 3;    // the same for a few dense rows at once
+constexpr int NARROW = 3;                     // the same for several dense rows at once
 constexpr int AHEAD = PADDING;                // entries that the next rows of the table are fetched ahead
-constexpr int ROWS = 4;                       // dense rows at once
+constexpr int FEW = 4, MOST = 6;              // dense rows at once
+constexpr int REGISTERS = LANES == 4 ? 18 : 12;  // for their sums; with 24 of 32, compilers spill some
 
 inline const Vector* at(const float* p) { return reinterpret_cast<const Vector*>(p); }
 inline Vector* at(float* p) { return reinterpret_cast<Vector*>(p); }
@@ -77,41 +78,63 @@ void sparse_sums(const Entry* entries, const int64_t* starts, const int32_t* doc
     }
 }
 
-template <int V>
-void dense_rows(const float* const* x, int64_t m, const float* table, int stride, float* const* out) {
-    const float *x0 = x[0], *x1 = x[1], *x2 = x[2], *x3 = x[3];
-    Sums<V> a, b, c, d;
-    for (int64_t t = 0; t < m; ++t) {
-        const Vector* row = at(table + t * stride);
-        a.add(row, x0[t]);
-        b.add(row, x1[t]);
-        c.add(row, x2[t]);
-        d.add(row, x3[t]);
+// The sums of R dense rows.
+template <int V, int R>
+struct Rows {
+    Sums<V> here;
+    Rows<V, R - 1> others;
+    inline __attribute__((always_inline)) void add(const Vector* row, const float* const* x, int64_t t) {
+        here.add(row, x[0][t]);
+        others.add(row, x + 1, t);
     }
-    a.put(at(out[0]));
-    b.put(at(out[1]));
-    c.put(at(out[2]));
-    d.put(at(out[3]));
+    inline __attribute__((always_inline)) void put(float* const* out) const {
+        here.put(at(out[0]));
+        others.put(out + 1);
+    }
+};
+template <int V>
+struct Rows<V, 0> {
+    void add(const Vector*, const float* const*, int64_t) {}
+    void put(float* const*) const {}
+};
+
+template <int V, int R>
+void dense_rows(const float* const* x, int64_t m, const float* table, int stride, float* const* out) {
+    Rows<V, R> rows;
+    for (int64_t t = 0; t < m; ++t) rows.add(at(table + t * stride), x, t);
+    rows.put(out);
 }
 
-using DenseRows = void (*)(const float* const*, int64_t, const float*, int, float* const*);
-constexpr DenseRows DENSE[] = {dense_rows<1>, dense_rows<2>, dense_rows<3>, dense_rows<4>, dense_rows<5>};
+struct DenseRows {
+    int most;  // rows
+    void (*part)(const float* const*, int64_t, const float*, int, float* const*);
+};
+template <int V>
+constexpr int most_rows() { return REGISTERS / V < MOST ? REGISTERS / V : MOST; }
+template <int V>
+constexpr DenseRows many_rows() { return {most_rows<V>(), dense_rows<V, most_rows<V>()>}; }
+template <int V>
+constexpr DenseRows few_rows() { return {FEW, dense_rows<V, FEW>}; }
+constexpr DenseRows DENSE[NARROW][2] = {
+    {few_rows<1>(), many_rows<1>()}, {few_rows<2>(), many_rows<2>()}, {few_rows<3>(), many_rows<3>()}};
 
 void dense_sums(const float* rows, int64_t m, const int32_t* documents, int count, const float* table, int stride,
                 float* out) {
-    for (int column = 0; column < stride; column += NARROW * WIDTH) {
-        const int vectors = (stride - column) / WIDTH;
-        const DenseRows part = DENSE[(vectors < NARROW ? vectors : NARROW) - 1];
-        for (int r = 0; r < count; r += ROWS) {
-            const float* x[ROWS];
-            float* to[ROWS];
-            for (int d = 0; d < ROWS; ++d) {  // the last document fills up
+    for (int column = 0; column < stride;) {
+        const int left = (stride - column) / WIDTH, parts = (left + NARROW - 1) / NARROW, vectors = (left + parts - 1) / parts;
+        for (int r = 0; r < count;) {
+            const DenseRows& few = DENSE[vectors - 1][count - r > FEW];
+            const float* x[MOST];
+            float* to[MOST];
+            for (int d = 0; d < few.most; ++d) {  // the last document fills up
                 const int place = r + d < count ? r + d : count - 1;
                 x[d] = rows + documents[place] * m;
                 to[d] = out + static_cast<int64_t>(place) * stride + column;
             }
-            part(x, m, table + column, stride, to);
+            few.part(x, m, table + column, stride, to);
+            r += few.most;
         }
+        column += vectors * WIDTH;
     }
 }
 

@@ -9,7 +9,7 @@ namespace {
 
 constexpr double NOISE = 1e-12;  // of their size: distances that differ by less are equal
 constexpr double INFINITE = std::numeric_limits<double>::infinity();
-constexpr int LANES = 4;  // partial sums: one fixed order
+constexpr int PARTS = 4;  // partial sums: one fixed order
 
 // The costs of joins, above the diagonal; infinite where a cluster is gone.
 class Costs {
@@ -109,47 +109,127 @@ inline double Seeds::distance(double similar, int64_t centre, int64_t i) const {
 
 void Seeds::take(const double* similar, const int64_t* centres, int64_t count) {
     const int64_t n = static_cast<int64_t>(nearest_.size());
+    std::vector<double> far(static_cast<size_t>(count) * n);
+    for (int64_t c = 0; c < count; ++c)
+        for (int64_t i = 0; i < n; ++i) far[c * n + i] = distance(similar[c * n + i], centres[c], i);
+    Team alone;
+    keep(far.data(), centres, count, alone);
+}
+
+void Seeds::keep(const double* far, const int64_t* centres, int64_t count, Team& team) {
+    const int64_t n = static_cast<int64_t>(nearest_.size());
     int64_t best = 0;
     if (taken_ == 0) {
         std::fill(nearest_.begin(), nearest_.end(), INFINITE);
     } else {
-        double least = INFINITE;
         std::vector<double> left(count);
-        for (int64_t c = 0; c < count; ++c) {
-            const double* row = similar + c * n;
-            const auto remains = [&](int64_t i) { return mass_[i] * std::min(distance(row[i], centres[c], i), nearest_[i]); };
-            double part[LANES] = {};
+        team.share(count, [&](int64_t c) {
+            const double *row = far + c * n, *nearest = nearest_.data(), *mass = mass_.data();
+            double part[PARTS] = {};
             int64_t i = 0;
-            for (; i + LANES <= n; i += LANES)
-                for (int l = 0; l < LANES; ++l) part[l] += remains(i + l);
-            for (; i < n; ++i) part[0] += remains(i);
+            for (; i + PARTS <= n; i += PARTS)
+                for (int l = 0; l < PARTS; ++l) part[l] += mass[i + l] * std::min(row[i + l], nearest[i + l]);
+            for (; i < n; ++i) part[0] += mass[i] * std::min(row[i], nearest[i]);
             left[c] = (part[0] + part[1]) + (part[2] + part[3]);
-            least = std::min(least, left[c]);
-        }
+        });
+        const double least = *std::min_element(left.begin(), left.end());
         while (best < count - 1 && !(left[best] <= least + NOISE * size_)) ++best;  // the first of equals
     }
     const int64_t centre = centres[best];
-    const double* row = similar + best * n;
+    const double* row = far + best * n;
     for (int64_t i = 0; i < n; ++i) {
-        const double d = distance(row[i], centre, i);
-        if (i == centre || d < nearest_[i] - NOISE * (diagonal_[i] + diagonal_[centre])) labels_[i] = taken_;
-        nearest_[i] = std::min(nearest_[i], d);
+        if (i == centre || row[i] < nearest_[i] - NOISE * (diagonal_[i] + diagonal_[centre])) labels_[i] = taken_;
+        nearest_[i] = std::min(nearest_[i], row[i]);
     }
     nearest_[centre] = 0.0;
     ++taken_;
 }
 
-void Seeds::spread(const double* rows, int m, const double* uniform, int64_t k, int trials, Gemm multiply) {
-    const int n = static_cast<int>(nearest_.size()), most = std::max(trials, 1);
-    const double one = 1.0, none = 0.0;
-    std::vector<double> similar(static_cast<size_t>(most) * n), drawn(static_cast<size_t>(most) * m);
+Panels::Panels(const double* rows, int64_t n, int64_t m)
+    : rows(rows), n(n), m(m), small(static_cast<size_t>((n + WIDE - 1) / WIDE * WIDE * m), 0.0f), lengths(n) {
+    for (int64_t i = 0; i < n; ++i) {
+        const double* row = rows + i * m;
+        float* column = small.data() + i / WIDE * WIDE * m + i % WIDE;
+        for (int64_t t = 0; t < m; ++t) column[t * WIDE] = static_cast<float>(row[t]);
+        lengths[i] = std::sqrt(loops().dot(row, row, m));
+    }
+    rough = are_moderate(lengths);
+}
+
+namespace {
+
+// Centres in single precision. The squared distance of document i, less K_ii, is at least offset − 2 S − drift · length:
+// a sum of m products is off by at most (m + 4) roundings times both lengths, and twice that is allowed for.
+struct Drawn {
+    Drawn(const Panels& panels, const double* diagonal, const int64_t* centres, int count)
+        : panels(panels), diagonal(diagonal), count(count), rows(count * panels.m), numbers(count), offsets(count), drifts(count) {
+        for (int c = 0; c < count; ++c) {
+            const int64_t i = centres[c], m = panels.m;
+            for (int64_t t = 0; t < m; ++t) rows[c * m + t] = static_cast<float>(-2.0 * panels.rows[i * m + t]);
+            numbers[c] = c;
+            offsets[c] = static_cast<float>(diagonal[i] - 8 * UNIT * std::fabs(diagonal[i]));
+            drifts[c] = static_cast<float>(4 * UNIT * static_cast<double>(m + 8) * panels.lengths[i]);
+        }
+    }
+
+    // Whether a document of a panel, which begins with `first` and has so many, may be nearer to a centre than `nearest`.
+    // OUT places (count, WIDE): which documents, to which centres; sums (count, WIDE).
+    bool near(int64_t first, int many, const double* nearest, float* sums, int32_t* places) const {
+        float limits[WIDE], lengths[WIDE];
+        for (int l = 0; l < WIDE; ++l) {
+            const int64_t i = first + std::min(l, many - 1);  // the last document fills up
+            const double slack = 2 * UNIT * (nearest[i] + std::fabs(diagonal[i])) + 1e-36;
+            limits[l] = static_cast<float>(nearest[i] - diagonal[i] + slack);
+            lengths[l] = static_cast<float>(panels.lengths[i]);
+        }
+        loops().dense_sums(rows.data(), panels.m, numbers.data(), count, panels.small.data() + first * panels.m, WIDE, sums);
+        int32_t any = 0;
+        for (int c = 0; c < count; ++c)
+            for (int l = 0; l < WIDE; ++l)
+                any |= places[c * WIDE + l] = !(sums[c * WIDE + l] + (offsets[c] - drifts[c] * lengths[l]) > limits[l]);
+        return any;
+    }
+
+    const Panels& panels;
+    const double* diagonal;
+    const int count;
+    Numbers<float> rows;
+    std::vector<int32_t> numbers;
+    std::vector<float> offsets, drifts;
+};
+
+}  // namespace
+
+void Seeds::measure(const Panels& panels, const int64_t* centres, int count, double* far, Team& team) const {
+    const int64_t n = panels.n, m = panels.m;
+    const Drawn drawn(panels, diagonal_.data(), centres, count);
+    const bool rough = panels.rough && taken_ > 0;
+    team.share(n, PIECE, [&](int64_t first, int64_t last) {
+        Numbers<float> sums(static_cast<size_t>(count) * WIDE);
+        std::vector<int32_t> places(static_cast<size_t>(count) * WIDE, 1);
+        for (; first < last; first += WIDE) {
+            const int many = static_cast<int>(std::min<int64_t>(WIDE, last - first));
+            const bool any = !rough || drawn.near(first, many, nearest_.data(), sums.data(), places.data());
+            for (int c = 0; c < count; ++c) {
+                const double* centre = panels.rows + centres[c] * m;
+                double* to = far + c * n + first;
+                std::fill_n(to, many, INFINITE);
+                for (int l = 0; any && l < many; ++l)
+                    if (places[c * WIDE + l]) to[l] = distance(loops().dot(centre, panels.rows + (first + l) * m, m), centres[c], first + l);
+            }
+        }
+    });
+}
+
+void Seeds::spread(const Panels& panels, const double* uniform, int64_t k, int trials, Team& team) {
+    const int most = std::max(trials, 1);
+    std::vector<double> far(static_cast<size_t>(most) * nearest_.size());
     std::vector<int64_t> centres(most);
     int count = 1;
     for (int64_t step = 0; step < k; ++step, uniform += count, count = trials) {
         if (!draw(uniform, count, centres.data())) break;  // every document equals a centre
-        for (int c = 0; c < count; ++c) std::copy_n(rows + centres[c] * m, m, drawn.begin() + static_cast<int64_t>(c) * m);
-        multiply("T", "N", &n, &count, &m, &one, rows, &m, drawn.data(), &m, &none, similar.data(), &n);
-        take(similar.data(), centres.data(), count);
+        measure(panels, centres.data(), count, far.data(), team);
+        keep(far.data(), centres.data(), count, team);
     }
 }
 

@@ -3,11 +3,21 @@
 #include <cstdint>
 #include <vector>
 
+#include "kmeans.hpp"
+
 namespace grampus {
 
-// BLAS's dgemm, as SciPy passes it on.
-using Gemm = void (*)(const char*, const char*, const int*, const int*, const int*, const double*, const double*, const int*, const double*,
-                      const int*, const double*, double*, const int*);
+constexpr int WIDE = 16;  // documents of a panel
+
+// Rows of features (n, m), and the same in single precision: panels of documents side by side.
+struct Panels {
+    Panels(const double* rows, int64_t n, int64_t m);
+    const double* const rows;
+    const int64_t n, m;
+    Numbers<float> small;  // (panels, m, WIDE)
+    std::vector<double> lengths;
+    bool rough;  // whether single precision can hold them
+};
 
 // Documents, their squared distances from the nearest centre drawn so far, and which centre that is.
 class Seeds {
@@ -22,14 +32,17 @@ public:
     // IN similar (count, n): similarities of the centres drawn. Keep the one that leaves the smallest sum of distances.
     void take(const double* similar, const int64_t* centres, int64_t count);
 
-    // Draw k centres, the best of `trials` each, of documents with features rows (n, m); fewer where no others are left.
+    // Draw k centres of the same documents, the best of `trials` each; fewer where no others are left.
     // IN uniform (1 + (k − 1) · trials).
-    void spread(const double* rows, int m, const double* uniform, int64_t k, int trials, Gemm multiply);
+    void spread(const Panels& panels, const double* uniform, int64_t k, int trials, Team& team);
 
     const std::vector<int32_t>& labels() const { return labels_; }
 
 private:
     double distance(double similar, int64_t centre, int64_t i) const;
+    // OUT far (count, n): squared distances from the centres drawn, infinite where one is certainly not the nearest.
+    void measure(const Panels& panels, const int64_t* centres, int count, double* far, Team& team) const;
+    void keep(const double* far, const int64_t* centres, int64_t count, Team& team);
 
     std::vector<double> diagonal_, mass_, nearest_, total_;
     std::vector<int32_t> labels_;

@@ -18,9 +18,8 @@ std::unique_ptr<Sums> Stored::sums(int k) const { return std::make_unique<Stored
 void StoredSums::clear() { std::fill(values.begin(), values.end(), 0.0); }
 void StoredSums::empty(int c) { std::fill_n(values.begin() + c * documents.n, documents.n, 0.0); }
 
-void StoredSums::add(int64_t i, int c, double w) {
-    const int32_t row = static_cast<int32_t>(i);
-    documents.add(&row, &w, 1, 0, documents.n, values.data() + c * documents.n);
+void StoredSums::add(const int32_t* some, const double* w, int64_t count, int c) {
+    documents.add(some, w, count, 0, documents.n, values.data() + c * documents.n);
 }
 
 void Stored::add(const int32_t* rows, const double* w, int64_t count, int64_t first, int64_t last, double* to) const {

@@ -1,8 +1,8 @@
 """Kernel k-means on the processor: compiled loops over stored, sparse or dense rows, or products with a Gram.
 
 Every run is independent of the others, so results are the same to the last bit for any number of threads and any batch.
-Runs on features use one thread each, and only documents that may have changed cluster cost anything. Runs on a stored
-matrix are grouped, so that one pass over the matrix serves all of them.
+Of runs on features, only documents that may have changed cluster cost anything. Runs on a stored matrix are grouped, so
+that one pass over the matrix serves all of them.
 """
 
 from collections.abc import Iterator
@@ -15,14 +15,14 @@ from numpy.typing import NDArray
 from ... import _native
 from ..._array import Array, is_sparse
 from ..._config import may_keep
-from ..._parallel import blas_threads, in_threads, results_in_threads, thread_count
+from ..._parallel import blas_threads, helpers, results_in_threads, thread_count
 from ...errors import InputError
 from ...gram import Features, Gram
 from ..results import History, Outcome
 from .state import JOINS, TIE, TWO_CYCLES, Finished, Labels, Rule
 
 _GROUP = 128  # runs on a stored matrix that share its passes
-_SHARED = 4096  # documents per thread, at least: handing over less takes longer than the work
+SHARED = 4096  # documents per thread, at least: handing over less takes longer than the work
 
 
 class Loops:
@@ -58,7 +58,7 @@ class Loops:
         def begin(p: int) -> _native.Run:
             return _native.start_run(self.documents, starts[p], k, astuple(rule), max_iter, TWO_CYCLES, bounded)
 
-        if len(starts) < many and (len(starts) == 1 or self.documents.n >= many * _SHARED):
+        if len(starts) < many and (len(starts) == 1 or self.documents.n >= many * SHARED):
             for p in range(len(starts)):
                 yield finished(p, self._share(begin(p), threads))
             return
@@ -73,16 +73,11 @@ class Loops:
             yield from part
 
     def _share(self, run: _native.Run, threads: int | None) -> _native.Run:
-        """Complete one run, with threads sharing its documents."""
-        while True:
-            if self.group > 1:
-                in_threads(run.follow, self.documents.n, threads, least=_SHARED)
-            else:
-                run.follow(0, self.documents.n)
-            if not run.measure():
-                return run
-            in_threads(run.assign, run.members, threads, least=_SHARED)
-            run.advance()
+        """Complete one run, with threads sharing each of its iterations."""
+        with helpers(self.documents.n, threads, least=SHARED) as team:
+            while run.step(team):
+                pass
+        return run
 
 
 class Products(Loops):
@@ -138,8 +133,12 @@ def featured(features: Features, diagonal: Array, weights: Array) -> Loops:
     rows, scale = features.rows, features.scale
     if is_sparse(rows):
         return Loops(_native.sparse_documents(rows, scale, diagonal, weights), rows.shape[1], 1)
-    scaled = rows if (scale == 1.0).all() else rows * scale[:, None]
-    return Loops(_native.dense_documents(scaled, diagonal, weights), rows.shape[1], 1)
+    return Loops(_native.dense_documents(dense_rows(features), diagonal, weights), rows.shape[1], 1)
+
+
+def dense_rows(features: Features) -> Array:
+    """Return rows of dense features with their scale; not copied where that is 1."""
+    return features.rows if (features.scale == 1.0).all() else features.rows * features.scale[:, None]
 
 
 def finished(index: int, run: _native.Run) -> Finished:

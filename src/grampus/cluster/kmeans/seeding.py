@@ -10,14 +10,15 @@ from ... import _native
 from ..._array import Array, is_sparse
 from ..._backend import BackendSeeds, current
 from ..._check import check_choice, check_labels
-from ..._parallel import blas_threads, results_in_threads
+from ..._parallel import blas_threads, helpers, results_in_threads
 from ...errors import InputError
 from ...gram import Gram
 from ..trees.grow import start_partition
+from .loops import SHARED, dense_rows
 from .state import Labels
 
-# Features (n, m), what turns positions of documents into their similarities to all, or what draws seeds itself.
-Reader: TypeAlias = Array | Callable[[Array], Array] | BackendSeeds
+# Rows of features, what turns positions of documents into their similarities to all, or what draws seeds itself.
+Reader: TypeAlias = _native.Panels | Callable[[Array], Array] | BackendSeeds
 
 STARTS = ("random", "k-means++", "pddp")
 
@@ -105,7 +106,7 @@ def row_reader(gram: Gram) -> Callable[[NDArray[np.intp]], Reader]:
     if is_sparse(explicit.rows):
         postings = _native.Postings(_native.sparse_documents(explicit.rows, explicit.scale, np.ones(n), np.ones(n)))
         return lambda among: lambda centres: _native.gram_rows(postings, among[centres])[:, among]
-    return lambda among: explicit.rows[among] * explicit.scale[among, None]
+    return lambda among: _native.panels(dense_rows(explicit if len(among) == n else explicit.take(among)))
 
 
 def plus_plus(read: Reader, diagonal: Array, k: int, rng: np.random.Generator, mass: Array) -> Labels:
@@ -116,7 +117,7 @@ def plus_plus(read: Reader, diagonal: Array, k: int, rng: np.random.Generator, m
 
     Parameters
     ----------
-    read : array or callable
+    read : Panels, callable or BackendSeeds
         `row_reader` of the documents, given their positions.
     diagonal, mass : array
         Self-similarity of each document, and the weight that it stands for.
@@ -125,10 +126,11 @@ def plus_plus(read: Reader, diagonal: Array, k: int, rng: np.random.Generator, m
     if isinstance(read, BackendSeeds):
         return read.spread(diagonal, mass, trials, rng.random(1 + (k - 1) * trials))
     chosen = _native.Seeds(diagonal, mass)
+    if isinstance(read, _native.Panels):
+        with helpers(read.n, least=SHARED) as team:
+            chosen.spread(read, k, rng.random(1 + (k - 1) * trials), team)
+        return chosen.labels()
     with blas_threads():
-        if isinstance(read, np.ndarray):
-            chosen.spread(read, k, rng.random(1 + (k - 1) * trials))
-            return chosen.labels()
         for drawn in [1] + [trials] * (k - 1):
             centres = chosen.draw(rng.random(drawn))
             if len(centres) == 0:
