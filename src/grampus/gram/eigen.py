@@ -184,6 +184,8 @@ class _Search:
         Columns multiplied so far.
     size : float
         Largest modulus of an eigenvalue found so far.
+    within : float
+        What no residual exceeds, by how the pairs were found; infinite where nothing is known.
     single : bool
         Whether the similarities are float32, so that Kᵀ may differ from K by their rounding.
     namespace : module
@@ -191,7 +193,7 @@ class _Search:
     """
 
     def __init__(self, gram: Gram, sign: float) -> None:
-        self.gram, self.sign, self.products, self.size = gram, sign, 0, 0.0
+        self.gram, self.sign, self.products, self.size, self.within = gram, sign, 0, 0.0, np.inf
         self.single = gram.dtype == np.float32
         self.namespace: Any = np
         self._multiply: Callable[[Any], Any] = gram._matmul
@@ -300,11 +302,13 @@ def _solved(search: _Search, wanted: _Wanted, method: str) -> Eigenpairs:
     values, vectors = values[:real], fixed_signs(vectors[:, :real])
     if not are_orthonormal(vectors, _ORTHONORMAL):
         raise _not_converged(search, count, "the vectors are not orthonormal")
-    residual = _longest(search.product(vectors) - vectors * values) if real else 0.0
     size = max(search.size, float(np.abs(values).max(initial=0.0)), np.finfo(np.float64).tiny)
-    residual /= size
     accepted = max(_ACCEPTED * (_SINGLE if search.single else 1.0), 2e-3 * wanted.floor / size)
-    if not residual <= max(accepted, 2.0 * (wanted.tolerance or 0.0)):
+    accepted = max(accepted, 2.0 * (wanted.tolerance or 0.0))
+    residual = search.within / size
+    if not residual <= accepted:
+        residual = _longest(search.product(vectors) - vectors * values) / size if real else 0.0
+    if not residual <= accepted:
         raise _not_converged(search, count, f"a residual of {residual:.1e} of the largest eigenvalue remains")
     if search.sign < 0:
         values, following = -values, -following
@@ -388,7 +392,11 @@ def _by_terms(search: _Search, wanted: _Wanted) -> tuple[Array, Array] | None:
     )  # fmt: skip
     if not values[wanted.count - 1] > _SMALLEST * search.size:
         return None
-    return values, features.onto(vectors) / np.sqrt(values[: wanted.count])
+    roots = np.sqrt(values[: wanted.count])
+    found = features.onto(vectors) / roots
+    # Ku − λu = Y(Yᵀu − √λ w), and ‖Y‖² is the largest eigenvalue: half of what multiplying with K would take.
+    search.within = float(np.sqrt(values[0])) * _longest(features.project(found) - vectors * roots)
+    return values, found
 
 
 def _randomised(search: _Search, wanted: _Wanted) -> tuple[Array, Array]:
