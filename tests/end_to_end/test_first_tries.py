@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from grampus.cli.trends import _by_value
+from grampus.persist import Run, trends
 from grampus.persist.trends import Share
 from grampus.text import read_corpus
 from tests.command import answer
@@ -74,7 +75,6 @@ def test_trends_over_time_fit_80_columns(capsys, by):
 
 
 def test_edited_clusters_come_by_size_in_every_table(saved, capsys):
-    from grampus.persist import Run, trends
 
     answer(
         capsys,
@@ -105,6 +105,16 @@ def test_evaluate_says_what_its_figures_mean(saved, capsys):
     for name, meaning in (("NMI", "0 nothing, 1 everything"), ("ARI", "0 by chance"), ("VI", "0 is best")):
         line = next(line for line in out.splitlines() if line.startswith(name))
         assert meaning in flat(out[out.index(line) :])
+    clusters = Run.load("run").evidence.clusters
+    assert f"Clusters: {', '.join(f'{one.number} {one.name}' for one in clusters)}." in flat(out)
+
+
+def test_a_folder_with_a_manifest_of_another_program_is_documents(saved, capsys):
+    Path("extension").mkdir()
+    for name in ("manifest.json", "a.txt", "b.txt", "c.txt"):
+        Path("extension", name).write_text("{}" if name.endswith("json") else f"whale sea {name[0]}")
+    assert answer(capsys, "tree", "extension", "-k", "2", "--pattern", "*.txt")[0] == 0
+    assert answer(capsys, "tree", "run")[0] == 0
 
 
 def test_within_prints_what_is_new_alone(saved, capsys):
@@ -182,7 +192,6 @@ def test_what_is_left_over_leaves_the_words_their_width(saved, capsys):
     from dataclasses import replace
 
     from grampus.cli.show import console, show_run
-    from grampus.persist import Run
 
     run = Run.load("run")
     clusters = tuple(replace(one, stability=0.25, mixed=True) for one in run.evidence.clusters)

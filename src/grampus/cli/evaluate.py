@@ -17,6 +17,7 @@ from .types import RUN
 if TYPE_CHECKING:
     from ..persist import Run
 
+NAMED = 12  # clusters up to which their names are listed below the table
 # Measures: their names, and what they mean.
 SCORES = {
     "nmi": ("NMI", "what the clusters tell about the classes; 0 nothing, 1 everything"),
@@ -52,7 +53,8 @@ def evaluate(options: Options) -> None:
 
     if options.source is None:
         refuse(names_of(SourceOptions), "without SOURCE: the classes are those of the run")
-    pairs = _labelled(options, Run.load(options.run))
+    saved = Run.load(options.run)
+    pairs = _labelled(options, saved)
     labels, classes = [label for label, _ in pairs], [name for _, name in pairs]
     counts = metrics.contingency_table(classes, labels)
     scores = {name: getattr(metrics, name)(counts) for name in SCORES}
@@ -64,6 +66,9 @@ def evaluate(options: Options) -> None:
     elif not options.output.quiet:
         out = console()
         out.print(_table(rows, clusters, out.width, f"{number_of(len(labels), 'document')} with a class"))
+        names = [f"{cluster.number} {cluster.name}" for cluster in saved.evidence.clusters if cluster.name]
+        if 0 < len(names) <= NAMED:
+            out.print(f"Clusters: {', '.join(names)}.")
         for name, score in scores.items():
             called, meaning = SCORES[name]
             pair(out, f"{called:9} {score:.3f}", meaning, 18)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import click
 
 from .._config import DEVICES
+from .._outputs import is_run_folder
 from ..text.readers import READERS
 from ..text.readers.options import SPLITS
 from .command import MAIN, choice, given, option, refuse
@@ -80,7 +81,7 @@ class SourceOptions(Configured):
         """Return the documents of a file, a folder or a pattern, to be read in pieces; None for other sources."""
         from ..text import read_pieces
 
-        if source in ("-", "duckdb:") or os.path.exists(os.path.join(source, "manifest.json")):
+        if source in ("-", "duckdb:") or is_run_folder(source):
             return None
         if not os.path.exists(source) and not any(sign in source for sign in "*?["):
             return None  # reading it says what is wrong

@@ -7,11 +7,11 @@ import re
 import sys
 import warnings
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
 from .._names import CUTS
+from .._outputs import is_run_folder
 from .command import argument, choice, command, names_of, option, refuse, repeat_line
 from .options import MachineOptions, OutputOptions, SourceOptions, TermOptions, default_vectorizer
 from .show import clean, console, notes, one_step, progress_bars, say
@@ -52,7 +52,7 @@ def tree(options: Options) -> None:
     if output.as_json and shape != "json":
         refuse(("shape",), "with --json")
         shape = "json"
-    saved = (Path(options.source) / "manifest.json").is_file()
+    saved = is_run_folder(options.source)
     remarks: list[str] = []
     if saved:
         names = (*names_of(SourceOptions, TermOptions), "clusters", "cut", "refine")
