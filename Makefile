@@ -17,7 +17,7 @@ RUN    ?= $(PY)
 SHARED  = -n $(JOBS) --dist worksteal
 
 .PHONY: help setup demo test test-all browser check check-page check-hosted test-page audit pictures format test-lowest test-core \
-        coverage coverage-limits coverage-native sanitize sdist wheel-test reproducible sbom image lab docs quickstart lock clean
+        coverage coverage-limits coverage-native sanitize sdist wheel-test reproducible sbom release-check image lab docs quickstart lock clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
@@ -145,6 +145,10 @@ sbom: $(STAMP)  ## the bill of materials (CycloneDX), into dist/
 
 reproducible: $(STAMP)  ## build wheel and source archive twice, in two places, and compare the bytes
 	$(PY) -m tools.reproducible
+
+release-check: $(STAMP)  ## what a release needs: its TAG, the changelog, an address, and pages without figures of other code
+	tools/release.sh check $(TAG)
+	$(PY) -m docs.figures --stale
 
 image:  ## a container image with the command (needs docker)
 	docker build --tag grampus .

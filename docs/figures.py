@@ -55,10 +55,18 @@ def stale(text: str) -> list[str]:
     return [" ".join(name) for name, record in records.items() if record is None or not stands(ROWS[name], record)]
 
 
-if __name__ == "__main__":
-    discover()
-    if sys.argv[1:] == ["--stale"]:
+def main(words: list[str]) -> int:
+    """Rewrite the pages, or list the stale rows that they quote and return 1 if there are any."""
+    if words == ["--stale"]:
         found = {str(path.relative_to(ROOT)): stale(path.read_text(encoding="utf-8")) for path in pages()}
-        sys.exit("\n".join(f"{page}: {', '.join(rows)}" for page, rows in found.items() if rows) or 0)
+        lines = [f"{page}: {', '.join(rows)}" for page, rows in found.items() if rows]
+        print("\n".join(lines), file=sys.stderr)
+        return int(bool(lines))
     for path in pages():
         path.write_text(refreshed(path.read_text(encoding="utf-8")), encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    discover()
+    sys.exit(main(sys.argv[1:]))

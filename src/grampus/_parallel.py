@@ -15,11 +15,13 @@ from itertools import pairwise
 from numbers import Integral
 from pathlib import Path
 from threading import local
-from typing import Any, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from ._config import settings
-from ._native import Team
 from .errors import InputError
+
+if TYPE_CHECKING:
+    from ._native import Team
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -142,11 +144,13 @@ def results_in_few_threads(function: Callable[[int], T], n: int) -> Iterator[T]:
 
 
 @contextmanager
-def helpers(n: int, n_jobs: int | None = None, least: int = 1) -> Iterator[Team]:
+def helpers(n: int, n_jobs: int | None = None, least: int = 1) -> "Iterator[Team]":
     """Let other threads help with compiled loops over n items; each thread has at least `least`.
 
     A thread that is busy elsewhere is not waited for.
     """
+    from ._native import Team  # brings NumPy, which the command's help does without
+
     team = Team()
     threads = _threads_for(max(1, n // least), n_jobs)
     waiting = [_pool(threads).submit(team.help) for _ in range(threads - 1)]

@@ -66,6 +66,25 @@ def test_stale_figures_are_listed(monkeypatch):
     assert figures.stale(page) == ["speed sparse-k-means"]
 
 
+def test_a_release_fails_where_a_page_quotes_a_figure_of_other_code(monkeypatch, tmp_path, capsys):
+    from docs import figures
+    from lab.harness import ROWS, discover
+
+    discover()
+    page = tmp_path / "page.md"
+    page.write_text("x (`python -m lab speed --only sparse-k-means`)")
+    record = figures.load(ROWS["speed", "sparse-k-means"], figures.RESULTS)
+    monkeypatch.setattr(figures, "ROOT", tmp_path)
+    monkeypatch.setattr(figures, "pages", lambda: iter([page]))
+    for key, status, said in (
+        (ROWS["speed", "sparse-k-means"].key(), 0, ""),
+        ("other", 1, "page.md: speed sparse-k-means"),
+    ):
+        monkeypatch.setattr(figures, "load", lambda row, place, key=key: replace(record, key=key))
+        assert figures.main(["--stale"]) == status
+        assert capsys.readouterr().err.strip() == said
+
+
 def test_decisions_are_short():
     assert len((PAGES[0].parents[1] / "decisions.md").read_text(encoding="utf-8").split()) <= 5000
 

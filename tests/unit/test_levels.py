@@ -28,6 +28,7 @@ from grampus.select.evidence import (
     OF_ROWS,
     OF_TEXTS,
     Evidence,
+    _Judge,
     explained,
     grid,
     leading_points,
@@ -651,3 +652,16 @@ def test_lengths_are_kept_where_documents_differ_in_length():
     assert np.ptp(ungrouped_gram(LinearGram(x), np.random.default_rng(1)).diagonal()) > 0.1
     unit = x / np.linalg.norm(x, axis=1, keepdims=True)
     np.testing.assert_allclose(ungrouped_gram(LinearGram(unit), np.random.default_rng(1)).diagonal(), 1.0)
+
+
+@pytest.mark.parametrize(("beyond", "looked_at", "best"), [(0.9, 10, 10), (0.99, 20, 18)])
+def test_more_groups_are_looked_at_while_the_last_are_about_as_good(beyond, looked_at, best):
+    """Of groups of eight, 25 neighbours say little: their numbers are asked for if halves speak for those before."""
+    judge = object.__new__(_Judge)
+    judge.worth, judge.merits = OF_TEXTS, {}
+    judge._rough = lambda k: 1.0 - 0.05 * abs(k - 4)
+    merit = {k: 1.0 if k < 10 else 1.2 if k == best == 18 else beyond for k in range(2, 21)}
+    judge._look = lambda ks, splits: judge.merits.update({k: merit[k] for k in list(ks)})
+    judge._look_at_ward(range(2, 21, 2), free=True)
+    assert max(judge.merits) == looked_at
+    assert (max(judge.merits, key=judge.merits.get) == 18) == (best == 18)

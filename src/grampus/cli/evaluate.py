@@ -11,7 +11,7 @@ import click
 from .._names import number_of
 from .command import argument, command, names_of, refuse, repeat_line
 from .options import OutputOptions, SourceOptions
-from .show import console, pair, print_json, progress_bars, say, table
+from .show import clean, console, pair, print_json, progress_bars, say, table
 from .types import RUN
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def evaluate(options: Options) -> None:
     elif not options.output.quiet:
         out = console()
         out.print(_table(rows, clusters, out.width, f"{number_of(len(labels), 'document')} with a class"))
-        names = [f"{cluster.number} {cluster.name}" for cluster in saved.evidence.clusters if cluster.name]
+        names = [f"{cluster.number} {clean(cluster.name)}" for cluster in saved.evidence.clusters if cluster.name]
         if 0 < len(names) <= NAMED:
             out.print(f"Clusters: {', '.join(names)}.")
         for name, score in scores.items():

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import click
 
 from .._config import DEVICES
-from .._outputs import is_run_folder
 from ..text.readers import READERS
 from ..text.readers.options import SPLITS
 from .command import MAIN, choice, given, option, refuse
@@ -79,6 +78,7 @@ class SourceOptions(Configured):
 
     def pieces(self, source: str) -> Pieces | None:
         """Return the documents of a file, a folder or a pattern, to be read in pieces; None for other sources."""
+        from .._outputs import is_run_folder
         from ..text import read_pieces
 
         if source in ("-", "duckdb:") or is_run_folder(source):

@@ -11,7 +11,6 @@ from textwrap import wrap
 from typing import TYPE_CHECKING
 
 from .._names import CUTS
-from .._outputs import is_run_folder
 from .command import argument, choice, command, names_of, option, refuse, repeat_line
 from .options import MachineOptions, OutputOptions, SourceOptions, TermOptions, default_vectorizer
 from .show import clean, console, notes, one_step, progress_bars, say
@@ -48,6 +47,8 @@ def tree(options: Options) -> None:
       grampus tree run
       grampus tree news/ -k 6 --kernel cosine
     """
+    from .._outputs import is_run_folder
+
     shape, output = options.shape, options.output
     if output.as_json and shape != "json":
         refuse(("shape",), "with --json")

@@ -286,6 +286,10 @@ class _Judge:
         peak = max(ks, key=rough.__getitem__)
         needed = {k: rough[peak] - (within if k <= peak else within / 2) for k in ks}  # beyond, topics are torn
         self._look((k for k in ks if rough[k] >= needed[k] or not free), FIRST_SPLITS)
+        for k in sorted(k for k in ks if k > max(self.merits)):  # many small groups: few neighbours, but steady halves
+            if self.merits[max(self.merits)] < max(self.merits.values()) - self.worth.close:
+                break
+            self._look([k], FIRST_SPLITS)
         best = max(self.merits.values())
         self._look([k for k, merit in self.merits.items() if merit >= best - self.worth.close or not free], SPLITS)
         for _ in range(ROUNDS if free else 0):
