@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from grampus import DocumentClusterer
-from grampus.datasets import scipy_docstrings
+from grampus.datasets import world_factbook
 from grampus.documents import Effort, Guide
 from grampus.documents.given.topics import read_topics
 from grampus.errors import InputError
@@ -76,17 +76,17 @@ def test_a_topic_says_what_it_is_by_words_examples_documents_and_a_description()
     assert names == ["One"] * 12 + ["Two"] * 12 + ["Three"] * 12
 
 
-@pytest.mark.parametrize("topic", [{"Signals": ["filter", "signal"]}, {"Matrices": ["matrix"]}])
-def test_one_topic_leaves_the_others_their_clusters(topic):
+@pytest.mark.parametrize(
+    ("each", "topic"), [(35, {"Trade": ["export", "trade"]}), (30, {"Courts": ["court", "judge"]})]
+)
+def test_one_topic_leaves_the_others_their_clusters(each, topic):
     """Centres of one document each never win documents from the mean of a topic's many: other starts are needed."""
-    seen: dict[str, list[str]] = {}
-    for document in scipy_docstrings():
-        seen.setdefault(document.label, []).append(document.text)
-    classes = ("fft", "linalg", "signal", "stats")
-    model = DocumentClusterer(4, embed=None, effort=QUICK)
-    model.fit([text for label in classes for text in seen[label][:35]], guide=topic)
+    corpus, classes = world_factbook(), ("courts", "economy", "elections", "flag")
+    places = [at for name in classes for at in [i for i, label in enumerate(corpus.labels) if label == name][:each]]
+    texts = [" ".join(corpus.texts[at].split()[:40]) for at in places]
+    model = DocumentClusterer(4, embed=None, effort=QUICK).fit(texts, guide=topic)
     assert next(iter(topic)) in [cluster.name for cluster in model.clusters_]
-    assert ari([label for label in classes for _ in range(35)], model.labels_) > 0.8
+    assert ari([corpus.labels[at] for at in places], model.labels_) > 0.9
 
 
 def test_only_topics_leave_the_rest_in_none():
