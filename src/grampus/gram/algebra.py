@@ -162,12 +162,12 @@ class Combined(SourceGram):
         return all(part.non_negative() is True for part in self.parts) or None
 
     @property
-    def pairwise(self) -> bool:  # type: ignore[override]
+    def pairwise(self) -> bool:
         """Whether that is so for every part."""
         return all(part.pairwise for part in self.parts)
 
     @property
-    def approximate(self) -> bool:  # type: ignore[override]
+    def approximate(self) -> bool:
         """Whether any part is an approximation."""
         return any(part.approximate for part in self.parts)
 

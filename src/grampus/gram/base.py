@@ -57,10 +57,6 @@ class Gram(ABC):
     # Attributes that `_moved` copies to another library; None: it cannot.
     arrays: ClassVar[tuple[str, ...] | None] = None
     vocabulary: Any = None  # names of the feature columns, where the kernel knows them
-    pairwise: ClassVar[bool] = False
-    """Whether the similarity of a new and a fitted document depends on these two alone."""
-    approximate: ClassVar[bool] = False
-    """Whether negative entries may be approximation errors of small ones."""
 
     def __init__(self, n: int, dtype: Any) -> None:
         self.shape = (n, n)
@@ -187,6 +183,16 @@ class Gram(ABC):
     def non_negative(self) -> bool | None:
         """Return whether all similarities of different documents are at least 0; None where that is unknown."""
         return None
+
+    @property
+    def pairwise(self) -> bool:
+        """Whether the similarity of a new and a fitted document depends on these two alone."""
+        return False
+
+    @property
+    def approximate(self) -> bool:
+        """Whether negative entries may be approximation errors of small ones."""
+        return False
 
     @property
     def magnitude(self) -> float:

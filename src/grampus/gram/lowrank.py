@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -61,8 +61,6 @@ class NystromGram(LinearGram):
     array([0, 2])
     """
 
-    approximate: ClassVar[bool] = True  # small similarities may come out negative
-
     def __init__(
         self,
         features: Array,
@@ -91,6 +89,11 @@ class NystromGram(LinearGram):
     def _take(self, index: NDArray[np.intp]) -> Gram:
         documents = None if self._documents is None else self._documents.take(index)
         return NystromGram(self.rows[index], self.landmarks, self.negative, self.new.closed(), documents)
+
+    @property
+    def approximate(self) -> bool:
+        """True: small similarities may come out negative."""
+        return True
 
     def _contents(self) -> None:
         return None  # only the landmarks are stored

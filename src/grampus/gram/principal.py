@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,8 +45,6 @@ class PrincipalGram(LinearGram):
     array([[9., 0.],
            [0., 0.]])
     """
-
-    pairwise: ClassVar[bool] = False  # a new document is compared with all fitted ones
 
     def __init__(self, features: Array, base: Gram, project: Array, part: NDArray[np.intp] | None = None) -> None:
         super().__init__(features)
@@ -94,6 +92,11 @@ class PrincipalGram(LinearGram):
 
     def _compared_with(self) -> int:
         return self.base._compared_with()
+
+    @property
+    def pairwise(self) -> bool:
+        """False: a new document is compared with all fitted ones."""
+        return False
 
     def _at_rank(self, rank: int) -> PrincipalGram:
         own = self.rows.shape[1]

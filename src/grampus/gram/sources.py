@@ -43,7 +43,6 @@ class SourceGram(Gram):
 
     collection: Any = None
     kernel: Any = None
-    pairwise: ClassVar[bool] = True
     _documents: Collection | None = None
 
     def documents(self) -> Collection:
@@ -80,6 +79,11 @@ class SourceGram(Gram):
 
     def _plain(self, new: Any) -> tuple[Array, Array | None]:
         return self.kernel._cross(new, self.collection), self.kernel._diagonal(new)
+
+    @property
+    def pairwise(self) -> bool:
+        """Whether a similarity depends on its two documents alone."""
+        return True
 
     @property
     def widths(self) -> tuple[int, ...]:

@@ -93,10 +93,6 @@ class Kernel(Spelled, ABC):
 
     takes: ClassVar[str] = "vectors"
     """Type of the collection: ``"vectors"``, ``"strings"``, ``"gram"`` for a given matrix, or ``"mixed"``."""
-    ignores_origin: ClassVar[bool] = False
-    """Whether moving all rows by the same vector leaves the centred Gram as it is."""
-    of_products: ClassVar[Callable[[Any, Array], Array] | None] = None
-    """The function of the inner product of two rows that the kernel is; None if it is none."""
 
     # -- required of a plain kernel
 
@@ -202,6 +198,16 @@ class Kernel(Spelled, ABC):
     def has_landmarks(self) -> bool:
         """Whether a transform at the end of the chain compares documents with landmarks only."""
         return any(transform.has_landmarks for transform in self.transforms)
+
+    @property
+    def ignores_origin(self) -> bool:
+        """Whether moving all rows by the same vector leaves the centred Gram as it is."""
+        return False
+
+    @property
+    def of_products(self) -> Callable[[Array], Array] | None:
+        """The function of the inner product of two rows that the kernel is; None if it is none."""
+        return None
 
     @property
     def source(self) -> Kernel:

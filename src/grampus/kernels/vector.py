@@ -1,7 +1,7 @@
 """Kernels of vectors (dense or sparse rows of numbers), and of given Gram matrices."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -43,7 +43,7 @@ class Linear(Kernel):
         return LinearGram.trusted(fitted)
 
     @property
-    def ignores_origin(self) -> bool:  # type: ignore[override]
+    def ignores_origin(self) -> bool:
         """True unless rows are normalised."""
         return not self.transforms
 
@@ -65,8 +65,15 @@ class Cosine(Linear):
     words: ClassVar[str] = "cosine of the angle between two rows, independent of their lengths"
     formula: ClassVar[str] = "K(x, y) = x·y / (‖x‖ ‖y‖)"
 
-    source = Linear()
-    transforms = (Normalise(),)
+    @property
+    def source(self) -> Kernel:
+        """The linear kernel."""
+        return Linear()
+
+    @property
+    def transforms(self) -> tuple[Transform, ...]:
+        """Normalisation of order 0."""
+        return (Normalise(),)
 
 
 @register
@@ -98,12 +105,16 @@ class Polynomial(Kernel):
         return np.asarray((row_squares(new) + self.coef0) ** self.degree, dtype=new.dtype)
 
     @property
-    def ignores_origin(self) -> bool:  # type: ignore[override]
+    def ignores_origin(self) -> bool:
         """True for the first degree."""
         return self.degree == 1
 
-    def of_products(self, products: Array) -> Array:
-        """Return (p + coef0)^degree for inner products p."""
+    @property
+    def of_products(self) -> Callable[[Array], Array]:
+        """(p + coef0)^degree."""
+        return self._of_products
+
+    def _of_products(self, products: Array) -> Array:
         return (products + self.coef0) ** self.degree
 
 
@@ -142,7 +153,6 @@ class Gaussian(Kernel):
     name: ClassVar[str] = "gaussian"
     words: ClassVar[str] = "proximity: 1 for equal rows, falling to 0 with the squared distance"
     formula: ClassVar[str] = "K(x, y) = exp(−‖x − y‖² / width²); width² = 2 sigma² = 1 / gamma"
-    ignores_origin: ClassVar[bool] = True  # only distances matter
     width: float | None = None
     sigma: float | None = field(default=None, kw_only=True)
     gamma: float | None = field(default=None, kw_only=True)
@@ -175,6 +185,11 @@ class Gaussian(Kernel):
 
     def _diagonal(self, new: Any) -> Array:
         return ones(new)
+
+    @property
+    def ignores_origin(self) -> bool:
+        """True: only distances matter."""
+        return True
 
 
 @dataclass(frozen=True)
@@ -221,10 +236,14 @@ class SelfTuning(Kernel):
     words: ClassVar[str] = "proximity with a width for each document: the distance to its nearest neighbours"
     formula: ClassVar[str] = "K(x, y) = exp(−‖x − y‖² / (σ_x σ_y)), σ_x the distance to the neighbours-th nearest"
     neighbours: int = 7
-    source = _SquaredDistance()
 
     def __post_init__(self) -> None:
         self._set(neighbours=check_integer(self.neighbours, "neighbours", low=1))
+
+    @property
+    def source(self) -> Kernel:
+        """The squared distances."""
+        return _SquaredDistance()
 
     @property
     def plain(self) -> Kernel:

@@ -66,12 +66,12 @@ class Transformed(Gram):
         return self.base.documents()
 
     @property
-    def approximate(self) -> bool:  # type: ignore[override]
+    def approximate(self) -> bool:
         """Whether the base is an approximation given by features."""
         return self.base.approximate and self.split_shift()[0].features() is not None
 
     @property
-    def pairwise(self) -> bool:  # type: ignore[override]
+    def pairwise(self) -> bool:
         """Whether the similarity of a new and a fitted document depends on these two alone."""
         return self.entrywise and self.base.pairwise
 

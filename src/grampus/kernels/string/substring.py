@@ -127,7 +127,10 @@ class Constant(SubstringKernel):
     formula: ClassVar[str] = "K(s, t) = Σ_u #u(s) #u(t)"
     unit: str = field(default="characters", kw_only=True)
 
-    weights = Lengths()  # 1 at every length
+    @property
+    def weights(self) -> Lengths:
+        """1 at every length."""
+        return Lengths()
 
 
 @register
