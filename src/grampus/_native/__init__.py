@@ -89,7 +89,7 @@ def tree_joins(points: Any, ward: bool, apart: bool = False) -> Array:
     """Return the joins of a tree of points (n, m) by Ward's rule or average linkage, (n − 1, 2), nearest first.
 
     Each is the numbers of two nodes, the smaller first; join i makes node n + i. With `apart`, the distances of all
-    pairs (n, n) are given instead of points.
+    pairs (n, n), those above the diagonal, are given instead of points.
     """
     points = _numbers(points, np.shape(points), "points")
     whole = points.ndim == 2 and 0 < len(points) <= _MOST and (not apart or points.shape[0] == points.shape[1])

@@ -216,7 +216,7 @@ NB_MODULE(_core, m) {
     m.def("join", [](Matrix<double> points, bool apart, bool ward, Out2<int64_t> joins) {
         const int64_t n = static_cast<int64_t>(joins.shape(0)) + 1;
         const std::unique_ptr<double[]> between(new double[n * n]);
-        if (apart) std::copy(points.data(), points.data() + n * n, between.get());
+        if (apart) std::copy(points.data(), points.data() + n * n, between.get()), mirror(between.get(), n);
         else distances(points.data(), n, static_cast<int64_t>(points.shape(1)), between.get());
         join(between.get(), n, ward, joins.data());
     }, nb::arg("points"), nb::arg("apart"), nb::arg("ward"), nb::arg("joins"), Free());

@@ -79,7 +79,11 @@ void distances(const double* points, int64_t n, int64_t m, double* apart) {
         apart[i * n + i] = 0.0;
         loops().distances(points + i * m, columns.data(), i + 1, n, m, apart + i * n);
     }
-    for (int64_t i = 0; i < n; i += BLOCK)  // the other half, by squares that stay in the cache
+    mirror(apart, n);
+}
+
+void mirror(double* apart, int64_t n) {
+    for (int64_t i = 0; i < n; i += BLOCK)  // by squares that stay in the cache
         for (int64_t j = i; j < n; j += BLOCK)
             for (int64_t r = i; r < std::min(i + BLOCK, n); ++r)
                 for (int64_t c = std::max(j, r + 1); c < std::min(j + BLOCK, n); ++c) apart[c * n + r] = apart[r * n + c];

@@ -7,6 +7,9 @@ namespace grampus {
 // IN points (n, m); OUT apart (n, n): Euclidean distances, each the root of a sum in the order of the columns.
 void distances(const double* points, int64_t n, int64_t m, double* apart);
 
+// IN/OUT apart (n, n): what stands above the diagonal, then below it, too.
+void mirror(double* apart, int64_t n);
+
 // IN/OUT apart (n, n), symmetric, which is overwritten; OUT joins (n − 1, 2): the two nodes of every step, the smaller
 // first; step i makes node n + i. Ward's rule, else average linkage.
 void join(double* apart, int64_t n, bool ward, int64_t* joins);

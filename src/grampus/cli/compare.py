@@ -65,10 +65,9 @@ def compare(options: Options) -> None:
             rest = sum(count for _, _, count, _ in found.flows[SHOWN:])
             out.print(f"… and {number_of(rest, 'document')} in smaller flows; --json has all.")
         if 2 * (other := _other_texts(old, new)) > found.shared:
-            other_texts = (
-                f"{number_of(other, 'document')} of the same id {'has' if other == 1 else 'have'} another text"
-            )
-            notes(out, [f"{other_texts} in the new run: are these runs of the same documents?"])
+            has = "has" if other == 1 else "have"
+            found_in = f"{number_of(other, 'document')} of the same id {has} another text in the new run"
+            notes(out, [f"{found_in}: are these runs of the same documents?"])
         if found.only_old or found.only_new:
             out.print(f"Only in the old run: {found.only_old:,}; only in the new one: {found.only_new:,}.")
         out.print(f"How alike the two are (1 the same, 0 unrelated): NMI {found.nmi:.3f}, ARI {found.ari:.3f}.")

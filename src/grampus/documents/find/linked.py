@@ -38,8 +38,6 @@ def linked_clusters(gram: Gram, weights: Array, k: int, seed: int) -> NDArray[np
 
 
 def _distances(gram: Gram) -> Array:
-    """Return the distances of all pairs of documents in feature space, as those above the diagonal are."""
+    """Return the distances of all pairs of documents in feature space."""
     own, similar = gram.diagonal().astype(np.float64), gram.dense()
-    squared = own[:, None] + own - 2.0 * similar
-    above = np.triu(np.sqrt(np.maximum(squared, 0.0)), 1)
-    return np.asarray(above + above.T)
+    return np.asarray(np.sqrt(np.maximum(own[:, None] + own - 2.0 * similar, 0.0)))
