@@ -1,8 +1,9 @@
-"""Names of a package whose modules are imported when the names are first used: `import grampus` takes no time."""
+"""Modules that are imported when something in them is first used: `import grampus` takes no time, the command little."""
 
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
+from types import ModuleType
 from typing import Any
 
 
@@ -26,3 +27,24 @@ def loaded_later(
         return sorted({*sys.modules[package].__all__, *public})
 
     return get, names
+
+
+class _Later(ModuleType):
+    """Stands for a module until something in it is asked for."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name != "__path__" and name.startswith("__"):  # what Python asks of every module that it imports
+            raise AttributeError(name)
+        if sys.modules.get(self.__name__) is self:
+            del sys.modules[self.__name__]
+        return getattr(import_module(self.__name__), name)
+
+
+def load_later(*names: str) -> None:
+    """Let modules that others import, but seldom use, be loaded when they are used.
+
+    For a process of one's own, the command: scikit-learn imports SciPy's statistics, half a second, for a function that
+    clustering never calls.
+    """
+    for name in names:
+        sys.modules.setdefault(name, _Later(name))

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import linear_sum_assignment
+from scipy import optimize
 
 from .._array import Array
 from .._check import check_labels
@@ -85,7 +85,7 @@ def partition_similarity(counts: NDArray[np.int64]) -> Scored:
     """
     values = np.empty(len(counts))
     for run, table in enumerate(counts):
-        rows, columns = linear_sum_assignment(table, maximize=True)
+        rows, columns = optimize.linear_sum_assignment(table, maximize=True)
         values[run] = table[rows, columns].sum() / table.sum()
     return Scored(values, (counts.sum(axis=2) < 2).any(axis=1))
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from scipy.optimize import linear_sum_assignment
+from scipy import optimize
 
 from ..._array import Array
 from ..._names import number_of
@@ -177,7 +177,7 @@ def _matched(labels: NDArray[np.intp], evidence: Array, weights: Array, k: int) 
     worth = np.zeros((k, evidence.shape[1]))
     np.add.at(worth, labels, weights[:, None] * evidence)
     worth /= np.sqrt(np.where(sizes > 0, sizes, 1.0))[:, None]
-    rows, columns = linear_sum_assignment(worth, maximize=True)
+    rows, columns = optimize.linear_sum_assignment(worth, maximize=True)
     number = np.full(k, -1)
     number[rows] = columns
     number[number < 0] = np.arange(evidence.shape[1], k)
@@ -314,7 +314,7 @@ def _named(labels: NDArray[np.intp], units: LinkedUnits, told: Told) -> dict[int
     for given, weight in ((units.known, 1.0), (units.seeded, 1e-6)):  # what is said decides where nothing is known
         inside = (given >= 0) & (labels >= 0)
         np.add.at(votes, (labels[inside], given[inside]), weight)
-    rows, columns = linear_sum_assignment(votes, maximize=True)
+    rows, columns = optimize.linear_sum_assignment(votes, maximize=True)
     return {int(row): int(column) for row, column in zip(rows, columns, strict=True) if votes[row, column] > 0}
 
 

@@ -6,7 +6,7 @@ from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import linear_sum_assignment
+from scipy import optimize
 
 from ..._array import Array
 from ...cluster import kernel_kmeans
@@ -97,7 +97,7 @@ def _refitted(base: Gram, labels: NDArray[np.intp], k: int) -> NDArray[np.intp]:
             again = kernel_kmeans(base.take(rest), k, init="k-means++", n_init=STARTS, random_state=out).labels
         table = np.zeros((k, k))
         np.add.at(table, (again, labels[rest]), 1.0)
-        rows, columns = linear_sum_assignment(table, maximize=True)
+        rows, columns = optimize.linear_sum_assignment(table, maximize=True)
         whole = np.full(len(labels), -1, dtype=np.intp)
         whole[rest] = columns[np.argsort(rows)][again]
         squared = Centroids.of(base, whole, k, np.ones(len(labels))).fitted()

@@ -3,8 +3,6 @@
 import sys
 from typing import Any
 
-from sklearn.pipeline import Pipeline
-
 from ..._array import is_sparse
 
 _NEAR = 4  # callers: Pipeline.fit, or fit_predict of the mixin between
@@ -16,7 +14,8 @@ def names_of_features(X: Any) -> list[str] | None:
     A pipeline gives its last step a matrix and nothing else, so that clusters after a ``TfidfVectorizer`` would be
     described by numbers of columns. The pipeline is looked for among the callers; its other steps are fitted by then.
     """
-    if not is_sparse(X):
+    pipelines = sys.modules.get("sklearn.pipeline")
+    if not is_sparse(X) or pipelines is None:
         return None
     frame = sys._getframe(1)
     for _ in range(_NEAR):
@@ -24,7 +23,7 @@ def names_of_features(X: Any) -> list[str] | None:
             return None
         frame = frame.f_back
         caller = frame.f_locals.get("self")
-        if isinstance(caller, Pipeline):
+        if isinstance(caller, pipelines.Pipeline):
             try:
                 names = caller[:-1].get_feature_names_out()
             except (AttributeError, ValueError):  # a step that has none, or not fitted: another pipeline

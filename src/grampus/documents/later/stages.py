@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import linear_sum_assignment
+from scipy import optimize
 
 from ..._array import Array, tiles
 from ..._check import check_matrix, check_partition
@@ -172,7 +172,7 @@ def _anew(answer: Answer, start: Start, job: Job) -> tuple[Found, list[str]]:
     both = (start.labels >= 0) & (labels >= 0)
     shared = np.zeros((int(labels.max()) + 1, start.k))
     np.add.at(shared, (labels[both], start.labels[both]), answer.inputs.weights[both])
-    rows, columns = linear_sum_assignment(alike(shared), maximize=True)
+    rows, columns = optimize.linear_sum_assignment(alike(shared), maximize=True)
     number = np.arange(start.k, start.k + len(shared) + 1)
     number[rows], number[-1] = columns, -1
     return replace(clustering, labels=check_partition(number[labels], len(labels))), notes

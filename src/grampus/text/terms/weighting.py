@@ -15,7 +15,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
-from sklearn.preprocessing import normalize
+from sklearn.utils.extmath import row_norms
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ...errors import InputError
@@ -89,6 +89,13 @@ class Weight(NamedTuple):
     function: Callable[..., Any]
 
 
+def unit_rows(W: sp.csr_matrix) -> sp.csr_matrix:
+    """Return a sparse matrix whose rows have unit length, in place of the one given; rows of zeros stay."""
+    lengths = row_norms(W)
+    W.data /= np.repeat(np.where(lengths > 0, lengths, 1.0), np.diff(W.indptr))
+    return W
+
+
 LOCAL: dict[str, Weight] = {
     "t": Weight("term frequency", "f", lambda f, _: f),
     "b": Weight("binary", "χ", lambda f, _: np.ones_like(f)),
@@ -117,7 +124,7 @@ GLOBAL: dict[str, Weight] = {
 
 NORMALISATION: dict[str, Weight] = {
     "x": Weight("none", "1", lambda W: W),
-    "c": Weight("unit Euclidean length", "1 / √(Σ_i w_ij²)", lambda W: normalize(W, copy=False)),
+    "c": Weight("unit Euclidean length", "1 / √(Σ_i w_ij²)", lambda W: unit_rows(W)),
 }
 
 NAMED: dict[str, str] = {"dominance": "ddx", "tfidf": "tsc"}
