@@ -1,4 +1,4 @@
-"""Modules that are imported when something in them is first used: `import grampus` takes no time, the command little."""
+"""Modules imported when something in them is first used: `import grampus` takes no time, the command little."""
 
 import sys
 from collections.abc import Callable, Mapping, Sequence

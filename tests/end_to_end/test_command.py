@@ -208,6 +208,23 @@ def test_help_and_version_import_nothing_heavy_and_are_quick(tmp_path):
     assert "grampus, version " in run.stdout
 
 
+def test_clustering_loads_no_statistics_and_they_work_when_they_are_asked_for(tmp_path):
+    place = tmp_path / "notes.txt"
+    place.write_text(
+        "\n".join([f"blue whales sing {n}" for n in range(20)] + [f"red birds nest {n}" for n in range(20)])
+    )
+    script = (
+        f"import sys\nfrom grampus.cli import main\nsys.argv = ['grampus', 'cluster', {str(place)!r}, '-q']\n"
+        "try:\n    main()\nexcept SystemExit as stop:\n    assert stop.code == 0\n"
+        "heavy = {'scipy.stats._stats_py', 'scipy.optimize._lsap'} & set(sys.modules)\nassert not heavy, heavy\n"
+        "import scipy.stats\nfrom scipy.optimize import linear_sum_assignment\nfrom scipy.stats import qmc\n"
+        "assert scipy.stats.mode([1, 2, 2]).mode == 2 and linear_sum_assignment([[1, 0], [0, 1]])[0].size == 2\n"
+        "assert qmc.Halton(2) and sys.modules['scipy.stats'].rankdata([3, 1]).tolist() == [2, 1]"
+    )
+    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stderr
+
+
 @pytest.mark.usefixtures("small_demo")
 def test_the_demo_shows_k_names_levels_and_page(tmp_path, capsys, monkeypatch):
     status, out, error = here(tmp_path, capsys, monkeypatch, "demo", "--report", "demo.html")

@@ -3,7 +3,7 @@
 from dataclasses import asdict, dataclass
 
 from .command import argument, command, option, repeat_line
-from .limits import predicted
+from .limits import is_needless, predicted
 from .options import MachineOptions, OutputOptions, SourceOptions, TermOptions, VectorOptions
 from .settings import merged
 from .show import LINE, clean, console, notes, print_json, progress_bars, say
@@ -48,7 +48,8 @@ def choose_k(options: Options) -> None:
             random_state=options.machine.seed,
         )
         documents, _ = options.others.documents(corpus, options.terms.kernel)
-        predicted(model, documents, options.output.silent)
+        if not (options.output.silent and is_needless(documents)):
+            predicted(model, documents, options.output.silent)
         choice = model.choose(documents, progress=progress)
     again = repeat_line(seed=options.machine.seed, **options.others.spelled())
     if options.output.as_json:

@@ -13,7 +13,7 @@ from .._config import format_size
 from .._names import LEVELS, METHODS, number_of
 from .._rows import document_rows
 from .command import MAIN, argument, choice, command, names_of, option, refuse, repeat_line
-from .limits import predicted, spoken
+from .limits import is_needless, predicted, spoken
 from .options import MachineOptions, OutputOptions, ResultOptions, SourceOptions, TermOptions, VectorOptions
 from .parts import PartsOptions
 from .report import TextOptions
@@ -285,8 +285,8 @@ def _run(options: Options, progress: ShownProgress) -> Run | None:
         options.parts.check(given, "results", "keep", "embeddings")
         model = _model(options, _count(given))
         documents, described = options.others.documents(given, options.terms.kernel)
-        held = not isinstance(documents, Spool)
-        found = predicted(model, documents, silent or options.dry_run) if held else None
+        needless = isinstance(documents, Spool) or (silent and not options.dry_run and is_needless(documents))
+        found = None if needless else predicted(model, documents, silent or options.dry_run)
         if options.dry_run:
             _show_prediction(found, options.output)
             return None

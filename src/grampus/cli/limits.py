@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from .._config import format_size
+from .._config import format_size, settings
 from .._memory import resident
 from ..errors import InputError
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 TIMED_OUT, OUT_OF_MEMORY = 124, 137  # as timeout(1), and a shell whose command was killed for its memory, report them
 POLL = 0.05  # seconds between two looks
+MODEST = 100_000_000  # bytes of text that every machine can read
 LONG = 1800.0  # seconds from which on a prediction comes with advice
 GRACE = 20.0  # seconds after which a command that cannot be interrupted is ended
 
@@ -119,6 +120,12 @@ def predicted(model: DocumentClusterer, documents: Any, hidden: bool) -> Predict
             click.echo(f"Predicted: {spoken(found)}.{long}", err=True)
         return found
     return None
+
+
+def is_needless(documents: Any) -> bool:
+    """Return whether a prediction that nobody reads has nothing to refuse that `fit` would not, before it compares."""
+    now, texts = settings(), getattr(documents, "texts", None)
+    return now.max_memory is None and now.timeout is None and texts is not None and texts.nbytes < MODEST
 
 
 def spoken(found: PredictedCost) -> str:

@@ -108,7 +108,8 @@ def ari(labels_true: ArrayLike | ContingencyTable, labels_pred: ArrayLike | None
     0.5714
     """
     table = as_table(labels_true, labels_pred)
-    every, classes, clusters, both = map(_pairs, ([table.n], table.class_sizes, table.cluster_sizes, table.counts))
+    every, both = _pairs([table.n]), _pairs(table.counts)
+    classes, clusters = _pairs(table.class_sizes), _pairs(table.cluster_sizes)
     apart, joined = classes - both, clusters - both
     neither = every - both - apart - joined
     if apart == joined == 0:

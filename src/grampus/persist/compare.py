@@ -73,7 +73,8 @@ def compare_runs(old: Run, new: Run) -> Comparison:
     4
     """
     pairs, counts = shared_documents(old, new)
-    match = set(zip(*(side.tolist() for side in optimize.linear_sum_assignment(counts[:-1, :-1], maximize=True)), strict=True))
+    sides = optimize.linear_sum_assignment(counts[:-1, :-1], maximize=True)
+    match = set(zip(*(side.tolist() for side in sides), strict=True))
     match.add((-1, -1))
     flows = Counter((a, b) for _, a, b in pairs)
     moved = tuple((name, a, b) for name, a, b in pairs if (a, b) not in match)

@@ -124,7 +124,7 @@ GLOBAL: dict[str, Weight] = {
 
 NORMALISATION: dict[str, Weight] = {
     "x": Weight("none", "1", lambda W: W),
-    "c": Weight("unit Euclidean length", "1 / √(Σ_i w_ij²)", lambda W: unit_rows(W)),
+    "c": Weight("unit Euclidean length", "1 / √(Σ_i w_ij²)", unit_rows),
 }
 
 NAMED: dict[str, str] = {"dominance": "ddx", "tfidf": "tsc"}
