@@ -392,6 +392,18 @@ def test_trees_are_those_of_scipy(n, m, kind, seed):
         assert kind not in ("clouds", "far") or found[0].tolist() == expected
 
 
+@given(st.integers(1, 70), st.integers(1, 9), st.integers(1, 12), st.integers(0, 2**32 - 1))
+def test_centres_are_means_and_those_of_empty_clusters_far_away(n, m, k, seed):
+    rng = np.random.default_rng(seed)
+    points, labels = rng.standard_normal((n, m)), rng.integers(0, k, n)
+    found = _native.centres(points, labels, k)
+    for cluster in range(k):
+        inside = points[labels == cluster]
+        np.testing.assert_allclose(found[cluster], inside.mean(axis=0) if len(inside) else 1e6, rtol=0, atol=1e-12)
+    with pytest.raises(InputError, match="labels must be from 0"):
+        _native.centres(points, labels + k, k)
+
+
 @pytest.mark.parametrize("points", [np.zeros(3), np.zeros((0, 2)), np.array([[0.0], [np.inf]])])
 def test_trees_of_no_points_are_a_bug(points):
     with pytest.raises(InputError, match="bug in Grampus"):

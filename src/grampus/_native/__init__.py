@@ -99,6 +99,16 @@ def tree_joins(points: Any, ward: bool, apart: bool = False) -> Array:
     return joins
 
 
+def centres(points: Any, labels: Any, k: int) -> Array:
+    """Return the mean of each cluster of points (n, m); that of an empty one is far away from everything, 1e6."""
+    points = _numbers(points, np.shape(points), "points")
+    labels = _numbers(labels, (len(points),), "labels", np.int64)
+    _require(bool(((labels >= 0) & (labels < k)).all()), f"labels must be from 0 to {k - 1}")
+    means = np.empty((k, points.shape[1]))
+    _core.centres(points, labels, means)
+    return means
+
+
 def start_run(
     documents: Documents,
     labels: Any,

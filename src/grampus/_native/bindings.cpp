@@ -220,6 +220,10 @@ NB_MODULE(_core, m) {
         else distances(points.data(), n, static_cast<int64_t>(points.shape(1)), between.get());
         join(between.get(), n, ward, joins.data());
     }, nb::arg("points"), nb::arg("apart"), nb::arg("ward"), nb::arg("joins"), Free());
+    m.def("centres", [](Matrix<double> points, Vector<int64_t> labels, Out2<double> means) {
+        centres(points.data(), labels.data(), static_cast<int64_t>(points.shape(0)), static_cast<int64_t>(points.shape(1)),
+                static_cast<int64_t>(means.shape(0)), means.data());
+    }, Free());
     bind_names<float>(m);
     bind_names<double>(m);
     m.def("subsequence", [](Matrix<int32_t> xs, Matrix<int32_t> ys, int length, double decay, Out1<double> out) {

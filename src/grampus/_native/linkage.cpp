@@ -11,6 +11,7 @@ namespace grampus {
 namespace {
 
 constexpr double INFINITE = __builtin_inf();
+constexpr double FAR = 1e6;  // of points of about unit length
 
 struct Join {
     int64_t one, other;
@@ -116,6 +117,18 @@ void join(double* apart, int64_t n, bool ward, int64_t* joins) {
         parents[one] = parents[other] = n + (&step - found.data());
         *joins++ = std::min(one, other), *joins++ = std::max(one, other);
     }
+}
+
+void centres(const double* points, const int64_t* labels, int64_t n, int64_t m, int64_t k, double* centres) {
+    std::fill(centres, centres + k * m, 0.0);
+    std::vector<double> sizes(k, 0.0);
+    for (int64_t i = 0; i < n; ++i) {
+        double* sum = centres + labels[i] * m;
+        for (int64_t t = 0; t < m; ++t) sum[t] += points[i * m + t];
+        sizes[labels[i]] += 1.0;
+    }
+    for (int64_t c = 0; c < k; ++c)
+        for (int64_t t = c * m; t < (c + 1) * m; ++t) centres[t] = sizes[c] > 0.0 ? centres[t] / sizes[c] : FAR;
 }
 
 }  // namespace grampus

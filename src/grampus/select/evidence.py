@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._array import Array, tiles, unit_rows
+from .._native import centres
 from .._parallel import blas_threads, results_in_few_threads
 from .._progress import Progress
 from ..gram import Gram, LinearGram, centre
@@ -29,7 +30,7 @@ from ..gram.eigen import eigenpairs
 from .leftover import share_left_over
 from .splits import Entropy, half, keyed_generator, null_generator
 from .strength import adjusted_rand, tables
-from .ward import Labels, WardTree, centres, nearest_centre, polish
+from .ward import Labels, WardTree, nearest_centre, polish
 
 DOCUMENTS = 2500  # at most are looked at; a sample drawn by content
 FEWEST = 30  # documents below which nothing can be told

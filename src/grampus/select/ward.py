@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._array import Array
-from .._native import tree_joins
+from .._native import centres, tree_joins
 
 Labels = NDArray[np.intp]
 
@@ -48,16 +48,6 @@ class WardTree:
         bounds = self._parted >= len(self._parted) - k
         bounds[0] = False
         return np.asarray(np.cumsum(bounds, dtype=np.intp)[self._place])
-
-
-def centres(points: Array, labels: Labels, k: int) -> Array:
-    """Return the mean of each cluster; that of an empty one is far away from everything."""
-    sizes = np.bincount(labels, minlength=k)
-    order = np.argsort(labels, kind="stable")
-    found, held = np.full((k, points.shape[1]), 1e6), sizes > 0
-    starts = np.cumsum(sizes) - sizes
-    found[held] = np.add.reduceat(points[order], starts[held], axis=0) / sizes[held, None]
-    return found
 
 
 def nearest_centre(points: Array, middles: Array) -> Labels:
