@@ -29,9 +29,8 @@ FEWEST_REPRESENTATIVES = 5_000
 COMPARED = 1_500_000_000  # pairs of a document and a representative, about
 NEAR = 5  # representatives that place another document
 CELLS = 4  # cells of representatives in which they are looked for
-EPOCHS = 500  # for a small collection; fewer for a large one, whose documents are moved as often
-FEWEST_EPOCHS = 150
-MANY = 10_000  # documents for which the fewest epochs are enough
+EPOCHS, FEWEST_EPOCHS = 500, 150  # for a small collection, and for a large one
+SMALL = 3_000  # documents; of more, each is moved less often, so that all take about as long
 REPULSIONS = 4  # for each attraction: as many as are computed at once
 SEED = 0
 FINE = 2.0**20  # similarities and starts are rounded to so many steps, so that no rounding error grows
@@ -111,7 +110,7 @@ def _begin(base: Gram) -> Callable[[], Array]:
         return lambda: start
     index, distances = _neighbours(base, min(NEIGHBOURS, n - 1))
     edges = _edges(index, distances)
-    epochs = EPOCHS if n <= MANY else FEWEST_EPOCHS
+    epochs = max(FEWEST_EPOCHS, min(EPOCHS, EPOCHS * SMALL // n))
     places = meanwhile(lambda: _native.lay_out(*edges, start, 0, epochs, REPULSIONS, SEED))
     return lambda: _turned(places().astype(np.float64), alone=np.bincount(edges[0], minlength=n) == 0)
 
