@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from functools import partial
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -158,12 +159,17 @@ def cores(task: Task) -> Found:
         short.write_text(generated(task.trials(300_000, 3_000)), encoding="utf-8")
         page, off = ["--report", f"{folder}/page.html", "-q"], ["--meaning", "off"]
         with patch.dict(os.environ, GRAMPUS_CACHE=f"{folder}/cache"):
+            runs = {
+                "words": (place, *off),
+                "meaning": (place, "--meaning", "on"),
+                "paragraphs": (str(pieces), *off),
+                "short": (str(short), *off),
+                "one": (str(short), *off),
+            }
+            threads = {"one": {"GRAMPUS_THREADS": "1"}}
             found = {
-                "words": clock(task, "cluster", place, *off, *page),
-                "meaning": clock(task, "cluster", place, "--meaning", "on", *page),
-                "paragraphs": clock(task, "cluster", str(pieces), *off, *page),
-                "short": clock(task, "cluster", str(short), *off, *page),
-                "one": clock(task, "cluster", str(short), *off, *page, GRAMPUS_THREADS="1"),
+                name: task.step(name, partial(clock, task, "cluster", *words, *page, **threads.get(name, {})))
+                for name, words in runs.items()
             }
     said = "; ".join(f"{name} {wall:.1f} s ({spent:.1f} CPU s)" for name, (wall, spent) in found.items())
     walls = {name: wall for name, (wall, _) in found.items()}
