@@ -151,7 +151,10 @@ class Browser:
         self.call("Tracing.start", categories="-*,toplevel,blink.user_timing", transferMode="ReportEvents")
 
     def traced(self, wait: float = 60.0) -> tuple[list[tuple[float, float]], dict[str, float]]:
-        """Return the tasks of the page and its workers (begin, ms of processor time), and when its marks were made."""
+        """Return the tasks of the page and its workers (begin, ms), and when its marks were made.
+
+        Times are those of the processor, or of the clock where the browser tells no other.
+        """
         self.call("Tracing.end")
         limit = time.monotonic() + wait
         while not self._traced:
@@ -162,7 +165,7 @@ class Browser:
             (e["pid"], e["tid"]) for e in named if e["args"]["name"] in ("CrRendererMain", "DedicatedWorker thread")
         }
         tasks = [
-            (event["ts"] / 1000, event["tdur"] / 1000)
+            (event["ts"] / 1000, event.get("tdur", event.get("dur", 0)) / 1000)
             for event in self._trace
             if event.get("ph") == "X" and event["name"].endswith("RunTask") and (event["pid"], event["tid"]) in wanted
         ]
