@@ -4,6 +4,7 @@ import base64
 import binascii
 import html
 import random
+import re
 
 import numpy as np
 import pytest
@@ -12,6 +13,8 @@ from grampus import DocumentClusterer
 from grampus.errors import InputError
 from grampus.text import Cleaning, Corpus, Terms, TermVectorizer
 from grampus.text.clean import Cleaner, Dropped
+from grampus.text.clean.cleaning import STEPS, _may_change
+from grampus.text.clean.mail import drop_addresses
 
 CLEAN = Cleaner()
 POST = """From: joe@sea.example (Joe)
@@ -191,6 +194,31 @@ def test_each_part_can_be_switched_off(part):
     cleaned = Cleaner(Cleaning(**{part: False}))(POST)
     for name, text in kept.items():
         assert (text in cleaned) == (name == part)
+
+
+def test_a_text_without_a_sign_would_go_through_every_step_unchanged():
+    pieces = (
+        *"\n:-<&;@[",
+        *"| gt|quot|nbsp|www.|whale |.|lt |a|b |From|//|http|begin 644 x|.SH|#39|.. |!|href ".split("|"),
+    )
+    rng = random.Random(0)
+    for _ in range(3000):
+        text = "".join(rng.choices(pieces, k=5))
+        dropped = []
+        for _, _, step in STEPS:
+            step(text, dropped)
+        assert _may_change(text) or not dropped
+
+
+def test_addresses_of_the_web_are_those_of_one_pattern():
+    schemes = "https?|ftps?|file|gopher|telnet|news|nntp|mailto|git|ssh"
+    whole = re.compile(rf"(?:(?:{schemes})://|www\.)[^\s<>\"）」]+", re.IGNORECASE)
+    pieces = (*':/w.a <>"）\n', "http", "HTTPS", "nntp", "ftps", "mailto", "newſ", "fıle", "://", "://", "www.", "wWw.")
+    rng = random.Random(0)
+    for _ in range(3000):
+        text, found = "://" + "".join(rng.choices(pieces, k=10)), []
+        assert drop_addresses(text, found) == whole.sub(" ", text)
+        assert found == whole.findall(text)
 
 
 def test_what_was_dropped_is_counted():

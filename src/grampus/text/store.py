@@ -78,8 +78,8 @@ class Texts(Sequence[str]):
             ends = self._ends[start : start + _CHUNK + 1]
             data = memoryview(self._buffer)[ends[0] : ends[-1]]
             if len(data) <= _MOST_BYTES and (raw := bytes(data)).isascii():  # characters are bytes
-                text = raw.decode("ascii")
-                yield from (text[first - ends[0] : last - ends[0]] for first, last in pairwise(ends))
+                text, zero = raw.decode("ascii"), ends[0]
+                yield from [text[first - zero : last - zero] for first, last in pairwise(ends)]
             else:
                 yield from (str(data[first - ends[0] : last - ends[0]], "utf-8") for first, last in pairwise(ends))
 

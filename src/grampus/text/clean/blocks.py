@@ -3,7 +3,7 @@
 import re
 
 _UUENCODED = re.compile(r"^begin [0-7]{3,4} .*\n(?:[ -`]{1,62}\n)+?`?\s*end\b", re.MULTILINE)
-_UU_LINES = re.compile(r"(?:^M[!-`]{60}[ \t]*\n){3,}(?:^[!-`]{2,61}\n)?", re.MULTILINE)
+_UU_LINES = re.compile(r"M(?<=^M)[!-`]{60}[ \t]*\n(?:^M[!-`]{60}[ \t]*\n){2,}(?:^[!-`]{2,61}\n)?", re.MULTILINE)
 _BASE64 = re.compile(r"(?:^[A-Za-z0-9+/]{56,76}[ \t]*\n){3,}(?:^[A-Za-z0-9+/]{1,76}={0,2}[ \t]*$)?", re.MULTILINE)
 _PGP = re.compile(
     r"^-----BEGIN PGP (?!SIGNED)[A-Z ]+-----$.*?(?:^-----END PGP [A-Z ]+-----$|\Z)", re.MULTILINE | re.DOTALL

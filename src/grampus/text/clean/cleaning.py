@@ -81,6 +81,14 @@ SINGULAR = {
 _WORD = re.compile(r"[^\W_]")
 
 
+def _may_change(text: str) -> bool:
+    """Return whether a text has one of the signs without which no step drops anything."""
+    return (
+        "\n" in text or ":" in text or "-" in text or "<" in text or "&" in text or ";" in text or "@" in text
+        or "[" in text or " gt" in text or "quot" in text or "nbsp" in text or "www." in text
+    )  # fmt: skip
+
+
 @dataclass
 class Dropped:
     """What cleaning dropped: how many pieces of each kind, from how many documents, and the most frequent ones.
@@ -140,6 +148,8 @@ class Cleaner:
 
     def __call__(self, text: str, report: Dropped | None = None) -> str:
         """Return the text without what is dropped; `report` counts that."""
+        if not _may_change(text):
+            return text
         cleaned = text
         found: list[tuple[str, list[str]]] = []
         dropped: list[str] = []

@@ -2,8 +2,6 @@
 
 import re
 
-from .blocks import cut
-
 _FIELD = re.compile(r"([A-Za-z][\w-]{0,40}):[ \t]*(.*)")
 _FIELDS = re.compile(f"^{_FIELD.pattern}", re.MULTILINE)
 _KNOWN = frozenset((
@@ -26,9 +24,10 @@ _LONGEST_LINE = 300  # characters
 
 _BEFORE_AT = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._+%$!=/-<"
 _AFTER_AT = re.compile(r"[\w-]{1,64}(?:\.[\w-]{1,64})+>?")
-_URL = re.compile(
-    r"(?:(?:https?|ftps?|file|gopher|telnet|news|nntp|mailto|git|ssh)://|www\.)[^\s<>\"）」]+", re.IGNORECASE
-)
+_URL_SIGN = re.compile(r"[:wW](?:(?<=:)//|(?<!:)[wW]{2}\.)")  # found much sooner than a name before it
+_SCHEME = re.compile(r"(?:https?|ftps?|file|gopher|telnet|news|nntp|mailto|git|ssh)\Z", re.IGNORECASE)
+_LONGEST_SCHEME = 6
+_URL_REST = re.compile(r"[^\s<>\"）」]+")
 
 
 def drop_headers(text: str, dropped: list[str]) -> str:
@@ -108,7 +107,25 @@ def drop_addresses(text: str, dropped: list[str]) -> str:
     """Drop addresses of mail and of pages on the web."""
     if "@" in text:
         text = _drop_mail_addresses(text, dropped)
-    return cut(_URL, text, dropped) if "://" in text or "www." in text else text
+    return _drop_urls(text, dropped) if "://" in text or "www." in text else text
+
+
+def _drop_urls(text: str, dropped: list[str]) -> str:
+    """Drop ``scheme://…`` and ``www.…``, in any case."""
+    kept, start = [], 0
+    for sign in _URL_SIGN.finditer(text):
+        first, rest = sign.start(), _URL_REST.match(text, sign.end())
+        if first < start or rest is None:
+            continue
+        if text[first] == ":":
+            before = text[max(start, first - _LONGEST_SCHEME) : first]
+            if (scheme := _SCHEME.search(before)) is None:
+                continue
+            first -= len(before) - scheme.start()
+        kept.append(text[start:first])
+        dropped.append(text[first : rest.end()])
+        start = rest.end()
+    return " ".join([*kept, text[start:]]) if kept else text
 
 
 def _drop_mail_addresses(text: str, dropped: list[str]) -> str:

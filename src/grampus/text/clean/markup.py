@@ -27,11 +27,11 @@ _HIDDEN = (
 _ENTITY = re.compile(r"&(?:#\d{1,6}|#x[\da-f]{1,5}|[a-z][a-z\d]{1,30});", re.IGNORECASE)
 _PAGE = re.compile(r"\s{0,99}(?:<\?xml[^>]{0,200}>\s{0,99})?<(?:!doctype\s+html|html)\b", re.IGNORECASE)
 _BARE_ENTITY = re.compile(r"(?<![\w&])(?:#39|quot|amp|nbsp|lt|gt);")  # whose ampersand was lost
-_ENDS = ("#39;", "quot;", "amp;", "nbsp;", "lt;", "gt;")
+_BARE = ("#39", "quot", "amp", "nbsp", "lt", "gt")
 # "&lt;a href=…&gt;" whose punctuation is gone: "lt href http … gt", "lt gt", "lt br gt"; "lt ibm gt" is a company.
 _REMAINS = re.compile(r"\blt ((?:\w+ ){0,60}?)gt\b")
 _OF_TAG = re.compile(rf"(?:{_ELEMENTS})\s|(?:\w+ )*(?:href|src|http)\b", re.IGNORECASE)
-_REMAINING_ENTITY = re.compile(r"\b(?:quot|nbsp)\b")
+_REMAINING_ENTITY = re.compile(r"(?:quot|nbsp)\b(?<=\b(?:quot|nbsp))")  # letters first: few places are tried
 
 # Of Markdown, images, also inside links, and the addresses of links; of reStructuredText, directives with their
 # options, addresses of links and "|name|", which stands for an image as a rule.
@@ -86,7 +86,7 @@ def drop_markup(text: str, dropped: list[str]) -> str:
         for first, last in _HIDDEN:
             text = _cut_between(first, last, text, dropped)
         text = cut(_TAG, text, dropped)
-    if ";" in text and any(end in text for end in _ENDS):
+    if ";" in text and any(part.endswith(_BARE) for part in text.split(";")):
         text = cut(_BARE_ENTITY, text, dropped)
     if " gt" in text and "lt " in text:
         text = _REMAINS.sub(partial(_without_remains, dropped), text)
@@ -97,8 +97,9 @@ def drop_markup(text: str, dropped: list[str]) -> str:
 
 def drop_marks(text: str, dropped: list[str]) -> str:
     """Drop the images of Markdown, badges for the most part, and the directives of reStructuredText."""
-    if "[" in text and ("![" in text or "]:" in text):  # one character is found much sooner than two
-        text = cut(_TARGET_LINE, cut(_IMAGE, text, dropped), dropped)
+    if "[" in text:  # one character is found much sooner than two
+        text = cut(_IMAGE, text, dropped) if "![" in text else text
+        text = cut(_TARGET_LINE, text, dropped) if "]:" in text else text
     if ".. " in text and ("::" in text or ".. _" in text):
         found = len(dropped)
         text = cut(_DIRECTIVE, text, dropped)
@@ -148,7 +149,7 @@ def drop_troff(text: str, dropped: list[str]) -> str:
 
     A source has a line ``.TH`` or ``.Dt``, and one ``.SH`` or ``.Sh``.
     """
-    if ("\n.SH" not in text and "\n.Sh" not in text) or (".TH" not in text and ".Dt" not in text):
+    if "\n.S" not in text or ("\n.SH" not in text and "\n.Sh" not in text) or (".TH" not in text and ".Dt" not in text):
         return text
     dropped.extend(_TROFF_REQUEST.findall(text))
     text = _cut_between(_TROFF_BLOCK, "\n..\n", text, dropped)

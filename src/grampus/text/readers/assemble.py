@@ -43,11 +43,13 @@ class DistinctIds:
 
     def add(self, identity: str) -> str:
         """Return an id that was not seen before: this one, or with the next free number."""
-        found, number = identity, self._last.get(identity, 1)
-        while found in self._seen:
-            number += 1
-            found = f"{identity}#{number}"
-        self._last[identity] = number
+        found = identity
+        if found in self._seen:
+            number = self._last.get(identity, 1)
+            while found in self._seen:
+                number += 1
+                found = f"{identity}#{number}"
+            self._last[identity] = number
         self._seen.add(found)
         return found
 
@@ -75,6 +77,9 @@ class _Builder:
     renamed: int = 0
     unlabelled: int = 0
 
+    def __post_init__(self) -> None:
+        self.limits, self.optional = self.source.limits, self.columns.optional()
+
     def add(self, record: Record) -> None:
         """Take a record in, or skip it by a stated rule; raise `_RecordError` if it breaks one."""
         self.records += 1
@@ -86,7 +91,7 @@ class _Builder:
             if empty == "skip":
                 self.source.log.skip("empty text")
                 return
-        label, title, when = (self._optional(record, column) for column in self.columns.optional())
+        label, title, when = [None if column is None else self._optional(record, column) for column in self.optional]
         numbers = {column: self._numbers(record, column) for column in self.source.options.numbers}
         identity = self._id(record)
         if identity is None:
@@ -94,8 +99,8 @@ class _Builder:
         for column, value in numbers.items():
             self.numbers.setdefault(column, []).append(value)
         self.texts._append(text)
-        if self.texts.nbytes > self.source.limits.max_total_bytes:
-            limit = format_size(self.source.limits.max_total_bytes)
+        if self.texts.nbytes > self.limits.max_total_bytes:
+            limit = format_size(self.limits.max_total_bytes)
             raise CorpusError(f"{self.source.name} must hold at most {limit} of text (max_total_bytes).")
         self.ids._append(identity)
         if self.columns.label is not None:
@@ -107,12 +112,14 @@ class _Builder:
             self.dates._append(when or "")
 
     def _text(self, record: Record) -> str:
+        if len(self.columns.text) == 1:
+            return self._value(record, self.columns.text[0], text=True) or ""
         parts = [self._value(record, column, text=True) or "" for column in self.columns.text]
-        return parts[0] if len(parts) == 1 else self._checked("\n\n".join(part for part in parts if part))
+        return self._checked("\n\n".join(part for part in parts if part))
 
-    def _optional(self, record: Record, column: str | None) -> str | None:
+    def _optional(self, record: Record, column: str) -> str | None:
         """Return a label, title or date; None where the record lacks it, as where it is null."""
-        if column is None or column not in record.values:
+        if column not in record.values:
             return None
         self.columns_seen.add(column)
         return self._value(record, column)
@@ -143,11 +150,11 @@ class _Builder:
 
     def _value(self, record: Record, column: str, *, text: bool = False) -> str | None:
         value = self._held(record, column)
-        self.missing += text and value is None
         if isinstance(value, str):
-            found: str | None = value
-        elif isinstance(value, bytes):
-            found = self.values.decode(value, f"{self.source.name} {self.table.unit} {record.number}")
+            return self._checked(value)
+        self.missing += text and value is None
+        if isinstance(value, bytes):
+            found: str | None = self.values.decode(value, f"{self.source.name} {self.table.unit} {record.number}")
         else:
             found = _as_string(value, column, text)
         return None if found is None else self._checked(found)
@@ -162,7 +169,7 @@ class _Builder:
                 self.source.log.note("lone surrogates, which are not characters, became U+FFFD", self.source.name)
                 value = replace_surrogates(value)
                 length = len(value.encode("utf-8"))
-        limit = self.source.limits.max_document_bytes
+        limit = self.limits.max_document_bytes
         if length > limit:
             raise _RecordError("record too long", f"is longer than {format_size(limit)} (max_document_bytes)")
         return value
@@ -276,10 +283,11 @@ def assemble_pieces(
                 advice = "" if "ReadOptions" in bad.reason else "; on_error='skip' leaves such records out"
                 raise CorpusError(f"{source.name} {table.unit} {bad.number} {bad.reason}{advice}.")
             source.log.skip(bad.kind)
-        if not len(builder.texts) & 255:
-            source.log.report(done + len(builder.texts))
-        if len(builder.texts) >= documents or builder.texts.nbytes >= size:
-            done += len(builder.texts)
+        count = len(builder.texts)
+        if not count & 255:
+            source.log.report(done + count)
+        if count >= documents or builder.texts.nbytes >= size:
+            done += count
             yield builder.corpus()
             seen = {"columns_seen": builder.columns_seen, "records": builder.records}
             builder = _Builder(source, table, asked, columns, values, **seen)  # type: ignore[arg-type]

@@ -31,7 +31,8 @@ def split_lines(pieces: Iterator[str], limit: int) -> Iterator[str | None]:
         *ends, rest = piece.split("\n")
         for end in ends:
             length += len(end)
-            yield "".join([*start, end]) if length <= limit else None
+            line = "".join([*start, end]) if start else end
+            yield line if length <= limit else None
             start, length = [], 0
         length += len(rest)
         if length > limit:

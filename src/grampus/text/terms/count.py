@@ -9,19 +9,21 @@ n-grams, called units here, share one numbering.
 from __future__ import annotations
 
 import re
+import sys
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import chain, count, islice
+from itertools import chain, compress, count, islice
 
 import numpy as np
 import scipy.sparse as sp
 import Stemmer
 from numpy.typing import NDArray
 
-from ..._native.words import WordNumbers
+from ..._native.words import WordNumbers, is_ascii
 from ...errors import InputError
 from ..languages.segment import complex_words, is_complex
+from ..store import Texts
 
 WORDS = r"\b\w\w+\b"
 Tokeniser = Callable[[str], list[str]]
@@ -199,7 +201,8 @@ class Units:
 
     def keep(self, columns: Integers) -> tuple[Units, Integers]:
         """Return a frozen numbering of the units with a column, and of their parts, and the column of each or −1."""
-        column = {unit: int(columns[unit]) for unit in np.flatnonzero(columns >= 0).tolist()}
+        chosen = np.flatnonzero(columns >= 0)
+        column = dict(zip(chosen.tolist(), columns[chosen].tolist(), strict=True))
         parts = {unit: (key >> 32, key & 0xFFFFFFFF) for key, unit in self.grams.items()}
         needed, stack = set(column), [unit for unit in column if unit in parts]
         while stack:
@@ -269,9 +272,13 @@ class _Words:
 
     def read(self, texts: Sequence[str]) -> tuple[Integers, NDArray[np.int64]]:
         """Return the numbers of all words, and how many each text has."""
-        special = [place for place, text in enumerate(texts) if not text.isascii()]
-        changed = list(texts)
         blanks = np.zeros(len(texts), np.uint8)
+        if isinstance(texts, Texts):
+            stored, places = texts.part(0, len(texts))
+            if is_ascii(stored, 0, len(stored)):
+                return self.numbers.read(stored, places, blanks)
+        changed = list(texts)
+        special = [place for place, text in enumerate(changed) if not text.isascii()]
         for place in special:
             text = texts[place]
             if is_complex(text):
@@ -302,23 +309,26 @@ class _Lexicon:
     def resolve(self) -> Integers:
         """Find the units of the tokens seen since the last call; return the whole table."""
         written = self.raw.words(self.resolved)
-        new = [token.lower() for token in written] if self.analysis.folds else written
-        low, high, stops = self.analysis.min_length, self.analysis.max_length, self.analysis.stops
-        kept = [len(token) >= low and (high is None or len(token) <= high) and token not in stops for token in new]
+        new = "\n".join(written).lower().split("\n") if written and self.analysis.folds else written
+        low, high, stops = self.analysis.min_length, self.analysis.max_length or sys.maxsize, self.analysis.stops
+        kept = [low <= len(token) <= high and token not in stops for token in new]
         if not self.analysis.numbers:
             kept = [keep and not token.isdigit() for token, keep in zip(new, kept, strict=True)]
-        stems = self.stem([token for token, keep in zip(new, kept, strict=True) if keep])
-        found = iter(self.units.of_tokens(stems))
+        found = self.units.of_tokens(self.stem(list(compress(new, kept))))
         end = self.resolved + len(new)
         if end > len(self.unit):
             self.unit = np.concatenate([self.unit[: self.resolved], np.empty(2 * end - self.resolved, np.int32)])
-        self.unit[self.resolved : end] = [next(found) if keep else STOPPED for keep in kept]
+        self.unit[self.resolved : end] = STOPPED
+        self.unit[self.resolved : end][kept] = found
         self.resolved = end
         return self.unit
 
 
 def strings(texts: Iterable[str]) -> Iterator[str]:
     """Yield documents, which must be strings."""
+    if isinstance(texts, Texts):
+        yield from texts
+        return
     for position, text in enumerate(texts):
         if not isinstance(text, str):
             raise InputError(f"every document must be a string; document {position} is {type(text).__name__}.")
@@ -327,6 +337,9 @@ def strings(texts: Iterable[str]) -> Iterator[str]:
 
 def _chunks(texts: Iterable[str], lexicon: _Lexicon) -> Iterator[tuple[Integers, NDArray[np.int64]]]:
     """Yield raw token numbers and document lengths, a few megabytes of text at a time."""
+    if isinstance(texts, Texts):
+        yield from map(lexicon.raw.read, _cut(texts))
+        return
     some: list[str] = []
     size = 0
     for text in strings(texts):
@@ -337,6 +350,16 @@ def _chunks(texts: Iterable[str], lexicon: _Lexicon) -> Iterator[tuple[Integers,
             some, size = [], 0
     if some:
         yield lexicon.raw.read(some)
+
+
+def _cut(texts: Texts) -> Iterator[Texts]:
+    """Yield stored texts, as many at a time as `_chunks` takes of others."""
+    reached, start = np.cumsum(np.fromiter(map(len, texts), np.int64, len(texts)) + 64), 0
+    while start < len(texts):
+        before = reached[start - 1] if start else 0
+        end = int(np.searchsorted(reached, before + _CHUNK_CHARACTERS, side="right")) + 1
+        yield texts[start:end]
+        start = end
 
 
 def _emit(seq: Integers, row: Integers, units: Units, ngrams: tuple[int, int]) -> tuple[Integers, Integers]:

@@ -40,7 +40,7 @@ class Forms:
     @classmethod
     def of(cls, written: Written, names: Sequence[str], kept: Units) -> Forms:
         """Return the forms of the stems that a numbering kept; `names` are the stems of all units."""
-        is_kept = np.fromiter((name in kept.tokens for name in names), bool, len(names))
+        is_kept = np.fromiter(map(kept.tokens.__contains__, names), bool, len(names))
         found = np.flatnonzero(is_kept[written.unit])
         stems = [names[unit] for unit in written.unit[found].tolist()]
         return cls([written.tokens[at] for at in found.tolist()], stems, written.count[found])

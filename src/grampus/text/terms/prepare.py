@@ -198,7 +198,8 @@ def count_prepared(
     if len(analyses) == 1:
         return count_units(prepared.texts, analyses[0], units, forms[0] if learning else None), forms
     rows = [np.flatnonzero(prepared.language == number) for number in range(len(analyses))]
-    texts = ([prepared.texts[int(at)] for at in some] for some in rows)
+    given = prepared.texts
+    texts = (given.take(some) if isinstance(given, Texts) else [given[int(at)] for at in some] for some in rows)
     blocks = [
         count_units(own, analysis, units, written if learning else None)
         for own, analysis, written in zip(texts, analyses, forms, strict=True)
