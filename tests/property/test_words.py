@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from grampus._native.dense import DenseNeighbours, RoundedRows
-from grampus._native.words import KnownWords, WordIndex, WordNumbers, _letters
+from grampus._native.words import KnownWords, WordIndex, WordNumbers, _letters, side_by_side
 from grampus.errors import InputError
 from grampus.report.words import word_index
 from grampus.text import Terms
@@ -45,6 +45,14 @@ def test_the_index_is_that_of_the_twin(texts, titles):
     n = min(len(texts), len(titles))
     both = [f"{title} {text}" for title, text in zip(titles[:n], texts[:n], strict=True)]
     assert word_index([titles[:n], texts[:n]]) == naive_words.index(both)
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(st.lists(st.sampled_from(["a", "ab", "b", "é", "éb", "鯨", "ba"]), max_size=8), max_size=5), st.data())
+def test_words_side_by_side_are_those_of_the_twin(texts, data):
+    one, other = (data.draw(st.sampled_from(["a", "ab", "b", "é", "鯨"])) for _ in range(2))
+    spaced = [" " + "".join(word + " " * data.draw(st.integers(1, 3)) for word in text) for text in texts]
+    assert side_by_side([text.encode() for text in spaced], one, other) == naive_words.side_by_side(texts, one, other)
 
 
 def test_the_index_of_many_documents_and_long_words():

@@ -20,6 +20,13 @@ def words_of(text: str) -> list[str]:
     return [word[:LONGEST] for word in re.findall(r"[^\W_]+", unicodedata.normalize("NFKC", text).lower())]
 
 
+def side_by_side(texts: list[list[str]], one: str, other: str) -> tuple[int, int]:
+    """Return how many texts, each a list of words, have both words, and how many have them as neighbours."""
+    both = [text for text in texts if one in text and other in text]
+    pairs = (one, other), (other, one)
+    return len(both), sum(any(pair in pairs for pair in zip(text, text[1:], strict=False)) for text in both)
+
+
 def index(documents: list[str]) -> bytes:
     """Return the index of documents: vocabulary, sizes of the lists, lists of gaps."""
     found: dict[bytes, list[int]] = {}

@@ -53,6 +53,18 @@ void bind_words(nb::module_& m) {
             count_known(text.data() + ends.data()[i], text.data() + ends.data()[i + 1], known, kind.data(), static_cast<int32_t>(i), seen,
                         counts.data() + 2 * i);
     }, Free());
+    m.def("side_by_side", [](const nb::list& texts, const nb::bytes& one, const nb::bytes& other) {
+        const std::string_view first(one.c_str(), one.size()), second(other.c_str(), other.size());
+        int64_t both = 0, neighbours = 0;
+        for (const nb::handle text : texts) {
+            const nb::bytes held = nb::cast<nb::bytes>(text);
+            const std::string_view words(held.c_str(), held.size());
+            const int before = followed(words, first, second), after = before ? followed(words, second, first) : 0;
+            both += after > 0;
+            neighbours += after > 0 && (before == 2 || after == 2);
+        }
+        return std::make_tuple(both, neighbours);
+    });
     nb::class_<Index>(m, "Index")
         .def(nb::init<>())
         .def("add", [](Index& self, const std::vector<Column>& columns, int64_t count, int32_t first) {

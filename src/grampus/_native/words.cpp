@@ -151,6 +151,18 @@ void count_known(const uint8_t* at, const uint8_t* end, const Vocabulary& known,
     }
 }
 
+int followed(std::string_view text, std::string_view word, std::string_view next) {
+    int found = 0;
+    for (size_t at = text.find(word); at != text.npos; at = text.find(word, at + 1)) {
+        size_t end = at + word.size();
+        if (at == 0 || end >= text.size() || text[at - 1] != ' ' || text[end] != ' ') continue;
+        found = 1;
+        while (end < text.size() && text[end] == ' ') ++end;
+        if (text.substr(end, next.size()) == next && end + next.size() < text.size() && text[end + next.size()] == ' ') return 2;
+    }
+    return found;
+}
+
 void Index::add(const uint8_t* at, const uint8_t* end, Letters letters, int32_t document) {
     char word[4 * LONGEST_WORD];
     while (at < end) {

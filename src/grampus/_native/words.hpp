@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace grampus {
@@ -50,6 +51,9 @@ void number_words(const uint8_t* text, const uint8_t* end, Letters letters, bool
 // of every known word: 1 or 2 for a list, 3 for both. IN/OUT seen: `stamp` for the words of this text.
 void count_known(const uint8_t* text, const uint8_t* end, const Vocabulary& known, const uint8_t* kind, int32_t stamp,
                  std::vector<int32_t>& seen, int32_t* counts);
+
+// IN a text whose words have blanks around them; OUT whether it has a word: 0, 1, or 2 where `next` follows it somewhere.
+int followed(std::string_view text, std::string_view word, std::string_view next);
 
 // The documents of every word: letters and digits in lower case (ASCII only; the caller lowers the rest), 64 at most.
 class Index {

@@ -116,6 +116,24 @@ class KnownWords:
         return counts
 
 
+def side_by_side(texts: list[bytes], one: str, other: str) -> tuple[int, int]:
+    """Return how many texts have two words, and how many of these have them side by side, in either order.
+
+    Parameters
+    ----------
+    texts : list of bytes
+        Texts in UTF-8 that begin and end with a blank and have blanks between their words.
+    one, other : str
+
+    Examples
+    --------
+    >>> from grampus._native.words import side_by_side
+    >>> side_by_side([b" a blue  whale sang ", b" whale of blue ", b" blue whales "], "whale", "blue")
+    (2, 1)
+    """
+    return _core.side_by_side(texts, one.encode(), other.encode())
+
+
 class WordIndex:
     r"""The documents of every word: runs of letters and digits, in lower case, of which 64 characters count.
 

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from .._array import is_sparse
 from .._check import check_matrix
+from .._native.words import side_by_side
 from ..errors import InputError
 from ..text.terms.forms import Forms, most
 from .candidates import LINKS, Candidate
@@ -159,20 +160,22 @@ class Wording:
         """The number of every term, and which documents contain it."""
         return {term: at for at, term in enumerate(self.terms)}, sp.csc_array(self.present, dtype=bool)
 
-    def spaced(self, at: int) -> str:
-        """Return the words of a document in lower case with one blank around each."""
+    def spaced(self, at: int) -> bytes:
+        """Return the words of a document in lower case, with blanks around each."""
         if at not in self._seen:
             if len(self._seen) == KEPT:
                 self._seen.clear()
             text = self.whole(at)[:SEARCHED]
-            plain = text.isascii()
-            words = text.encode().translate(_BLANKS).decode().split() if plain else _PIECE.findall(text.lower())
-            words = words if self.segment is None else [part for word in words for part in self.segment(word)]
-            self._seen[at] = f" {' '.join(words)} "
+            if text.isascii() and self.segment is None:
+                self._seen[at] = b" %b " % text.encode().translate(_BLANKS)
+            else:
+                words = _PIECE.findall(text.lower())
+                words = words if self.segment is None else [part for word in words for part in self.segment(word)]
+                self._seen[at] = f" {' '.join(words)} ".encode()
         return self._seen[at]
 
     @cached_property
-    def _seen(self) -> dict[int, str]:
+    def _seen(self) -> dict[int, bytes]:
         return {}
 
     def whole(self, at: int) -> str:
@@ -411,11 +414,8 @@ class Sample:
         rows = self.rows if found is None else found
         rows = rows[(self.atoms[rows] >= 0) & group[self.atoms[rows]]]
         texts = [self.wording.spaced(row) for row in _evenly(rows, COMPARED).tolist()]
-        first, second = f" {one} ", f" {other} "
-        both = [text for text in texts if first in text and second in text]
-        either = first + second[1:], second + first[1:]
-        neighbours = sum(either[0] in text or either[1] in text for text in both)
-        return neighbours > TOGETHER * len(both)
+        both, neighbours = side_by_side(texts, one, other)
+        return neighbours > TOGETHER * both
 
     def leads(self, text: str, stem: str, group: NDArray[np.bool_]) -> float:
         """Return how often the last word of a text is followed by another of the same phrase, as adjectives are."""
