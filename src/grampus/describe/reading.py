@@ -24,7 +24,9 @@ _BLANKS = str.maketrans({**dict.fromkeys("\t\v\f\xa0\u3000", " "), **dict.fromke
 _WORD = re.compile(r"(?:[A-Z]\.){2,}|[^\W_]+(?:[-\u2010\u2011'’][^\W_]+)*(?:\+\+|#)?")
 _PART = re.compile(r"[^\W_]+")
 _POSSESSIVE = re.compile(r"['’]s$", re.IGNORECASE)
-_SIGNS = ",.:!?"  # after most words that are not followed by a blank
+_SIGNS = tuple(",.:!?")  # after these even "void" is a word
+# One word, or a short one with digits, among signs of which no address consists; most chunks are that.
+_SINGLE = re.compile(r"([^\w@/\\&#;=%+]*)([^\W\d_]+|[^\W_]{1,7})([^\w@/\\&#;=%+]*)")
 _ENDS = re.compile(r"[.!?:;…。！？：；|>*\"“”«»()\[\]{}]")
 # Addresses, paths, names of hosts and files, character references, encoded data, identifiers such as a_b.
 _ADDRESS = re.compile(
@@ -213,11 +215,10 @@ def _codes(chunk: str, words: defaultdict[str, int], segment: Segmenter | None) 
         return []
     if chunk == "\n":
         return [STOP]
-    if len(chunk) <= _LONG_CHUNK and (segment is None or chunk.isascii()):
-        if chunk.isalpha() and not _CODE.fullmatch(chunk):
-            return [words[chunk]]
-        if chunk[-1] in _SIGNS and chunk[:-1].isalpha():
-            return [words[chunk[:-1]], BREAK if chunk[-1] == "," else STOP]
+    if len(chunk) <= _LONG_CHUNK and (segment is None or chunk.isascii()) and (single := _SINGLE.fullmatch(chunk)):
+        before, word, after = single.groups()
+        if word != "www" and ((not before and after in _SIGNS) or not _CODE.fullmatch(word)):
+            return [*_between(before), words[word], *_between(after)]
     if is_address(chunk):
         return [STOP, *(code for part in _PART.findall(chunk)[:9] for code in (HIDE, words[part])), STOP]
     codes: list[int] = []
