@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import struct
 import unicodedata
+from itertools import pairwise
 
 LONGEST = 64
 
@@ -24,7 +25,7 @@ def side_by_side(texts: list[list[str]], one: str, other: str) -> tuple[int, int
     """Return how many texts, each a list of words, have both words, and how many have them as neighbours."""
     both = [text for text in texts if one in text and other in text]
     pairs = (one, other), (other, one)
-    return len(both), sum(any(pair in pairs for pair in zip(text, text[1:], strict=False)) for text in both)
+    return len(both), sum(any(pair in pairs for pair in pairwise(text)) for text in both)
 
 
 def index(documents: list[str]) -> bytes:

@@ -156,7 +156,6 @@ def count_known(
     ends: NDArray[np.int64],
     counts: NDArray[np.int32],
 ) -> None: ...
-
 def side_by_side(texts: list[bytes], one: bytes, other: bytes) -> tuple[int, int]: ...
 
 class Index:
