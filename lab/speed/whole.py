@@ -41,14 +41,15 @@ DocumentClusterer(int(sys.argv[2]), embed=None).fit([json.loads(line)["text"] fo
 """
 
 
-def seconds(*words: str) -> tuple[float, float]:
-    """Run a program; return its processor time and its peak memory in MB.
-
-    Modules are compiled before, as they are after an installation.
-    """
+def installed() -> dict[str, str]:
+    """Compile the modules, as an installation does, and return an environment in which all compiled ones are used."""
     compileall.compile_dir(str(Path(grampus.__file__).parent), quiet=2)
-    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
-    process = subprocess.Popen(words, env=environment | THREADS, stdout=subprocess.DEVNULL)
+    return {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+
+
+def seconds(*words: str) -> tuple[float, float]:
+    """Run a program; return its processor time and its peak memory in MB."""
+    process = subprocess.Popen(words, env=installed() | THREADS, stdout=subprocess.DEVNULL)
     _, status, used = os.wait4(process.pid, 0)
     if status:
         raise RuntimeError(f"{words[:4]} ended with status {status}")
@@ -57,7 +58,7 @@ def seconds(*words: str) -> tuple[float, float]:
 
 def clock(task: Task, *words: str, **environment: str) -> tuple[float, float]:
     """Run ``grampus`` as a user would, five times, or three above 30 s; return median wall and CPU time."""
-    untold = {name: value for name, value in os.environ.items() if not name.endswith("_NUM_THREADS")} | environment
+    untold = {name: value for name, value in installed().items() if not name.endswith("_NUM_THREADS")} | environment
     walls, spent = list[float](), list[float]()
     while len(walls) < task.trials(3 if walls and max(walls) > 30 else 5, 1):
         began, before = time.perf_counter(), os.times()
