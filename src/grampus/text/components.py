@@ -13,7 +13,7 @@ from ..errors import InputError
 from .inputs import register_maker
 from .terms.persist import unpack_vectorizer
 from .terms.vectorizer import TermVectorizer
-from .terms.weighting import unit_rows
+from .terms.weighting import to_unit_length
 
 _GRID = 2.0**-24  # numbers are multiples of it, so that sums over documents are exact
 _NOTHING = 1e-10  # a shorter row, of rows of length 1, is rounding
@@ -37,7 +37,7 @@ class ComponentsInput:  # type: ignore[type-var]  # no new input is made by it
 
     def transform(self, raw_documents: Any) -> Array:
         """Return the rows of texts."""
-        rows = unit_rows(self.vectorizer.transform(raw_documents).astype(np.float64))
+        rows = to_unit_length(self.vectorizer.transform(raw_documents).astype(np.float64))
         rows.data = _snapped(rows.data)
         features = rows @ self.directions.astype(np.float64)
         lengths = np.sqrt((features * features).sum(axis=1))

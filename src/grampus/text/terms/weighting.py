@@ -89,7 +89,7 @@ class Weight(NamedTuple):
     function: Callable[..., Any]
 
 
-def unit_rows(W: sp.csr_matrix) -> sp.csr_matrix:
+def to_unit_length(W: sp.csr_matrix) -> sp.csr_matrix:
     """Return a sparse matrix whose rows have unit length, in place of the one given; rows of zeros stay."""
     lengths = row_norms(W)
     W.data /= np.repeat(np.where(lengths > 0, lengths, 1.0), np.diff(W.indptr))
@@ -124,7 +124,7 @@ GLOBAL: dict[str, Weight] = {
 
 NORMALISATION: dict[str, Weight] = {
     "x": Weight("none", "1", lambda W: W),
-    "c": Weight("unit Euclidean length", "1 / √(Σ_i w_ij²)", unit_rows),
+    "c": Weight("unit Euclidean length", "1 / √(Σ_i w_ij²)", to_unit_length),
 }
 
 NAMED: dict[str, str] = {"dominance": "ddx", "tfidf": "tsc"}
