@@ -13,12 +13,14 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 
+from grampus import config
 from grampus._rows import document_rows
 from grampus.describe.duplicates import MOST_PAIRS
 from grampus.errors import InputError
 from grampus.persist import Edit, Run, compare_runs
 from grampus.report import read_edits, report_html, write_report
 from grampus.report.build import SCRIPTS, STYLES, asset
+from grampus.report.compressed import LEVEL, PIECE, compressed
 from grampus.report.island import island, json_text
 from grampus.report.page import UNKNOWN_DAY, days_of, page_of
 from grampus.report.places import places_of
@@ -139,6 +141,19 @@ def words_in(index):
     for word, end, size in zip(words, itertools.accumulate(sizes), sizes, strict=True):
         found[word] = list(itertools.accumulate(numbers(lists[end - size : end])[0]))
     return found
+
+
+@pytest.mark.parametrize("size", [0, 1, PIECE - 1, PIECE, PIECE + 1, 3 * PIECE + 7])
+def test_what_is_compressed_in_pieces_is_one_stream(size):
+    data = np.random.default_rng(0).integers(97, 105, size, np.uint8).tobytes()
+    data = data[: size // 2] + data[: size - size // 2]
+    with config(threads=1):
+        packed = compressed(data)
+    assert zlib.decompress(base64.b64decode(packed)) == data
+    with config(threads=3):
+        assert compressed(data) == packed
+    if size <= PIECE:
+        assert base64.b64decode(packed) == zlib.compress(data, LEVEL)
 
 
 def test_the_index_holds_every_word_of_every_document():

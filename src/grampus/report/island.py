@@ -3,7 +3,6 @@
 import base64
 import html
 import json
-import zlib
 from collections.abc import Sequence
 from typing import Any
 
@@ -15,6 +14,7 @@ from ..persist import Branch, Choice, Run
 from ..persist.edits import digest
 from ..persist.regrow import preorder
 from .colours import level_marks
+from .compressed import compressed
 from .levels import ShownLevel
 from .oddities import MOST_GROUPS, MOST_OUTLIERS, copy_groups, outliers
 from .page import Page
@@ -53,7 +53,7 @@ def texts(page: Page) -> str:
         rounded = [None if value != value else round(value, 4) for value in values.tolist()]  # noqa: PLR0124
         columns[name] = None if np.isnan(values).all() else rounded
     raw = json.dumps(columns, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
-    return base64.b64encode(zlib.compress(raw, 4)).decode("ascii")
+    return compressed(raw)
 
 
 def index(page: Page) -> str:

@@ -6,9 +6,7 @@ word the number of bytes of its list, and the lists themselves: gaps between the
 written in groups of seven bits, low ones first, the last without the eighth bit.
 """
 
-import base64
 import unicodedata
-import zlib
 from collections.abc import Iterable, Sequence
 
 import numpy as np
@@ -16,6 +14,7 @@ from numpy.typing import NDArray
 
 from .._native.words import WordIndex
 from ..text import Texts
+from .compressed import compressed
 
 CHUNK = 4096  # documents that are read at a time
 
@@ -41,4 +40,4 @@ def word_index(columns: Sequence[Iterable[str]]) -> bytes:
 
 def packed_index(columns: Sequence[Iterable[str]]) -> str:
     """Return the index, compressed and in base 64."""
-    return base64.b64encode(zlib.compress(word_index(columns), 4)).decode("ascii")
+    return compressed(word_index(columns))

@@ -2,7 +2,7 @@
 
 import hashlib
 import platform
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -86,11 +86,12 @@ def old_excerpts(before: Before, inputs: Inputs) -> Texts | None:
     return known.take(before.came_from[before.came_from >= 0]) + _excerpts(inputs, new)
 
 
-def _excerpts(inputs: Inputs, rows: Iterable[int]) -> Texts:
-    """Return the beginnings of documents, without headers and markup; as they are written if nothing else is left."""
+def _excerpts(inputs: Inputs, rows: Sequence[int]) -> Texts:
+    """Return the beginnings of documents, in rising order, without headers and markup; whole if that leaves nothing."""
     given = inputs.corpus.texts
     counted = given if inputs.prepared is None else inputs.prepared.texts
-    return Texts(excerpt(counted[at]) or excerpt(given[at]) for at in rows)
+    shown = counted if len(rows) == len(counted) else Picked(counted, rows)  # all are read faster in order
+    return Texts(excerpt(text) or excerpt(given[at]) for at, text in zip(rows, shown, strict=True))
 
 
 def _provenance(answer: Answer, words: dict[str, Any] | None) -> Provenance:
@@ -246,6 +247,9 @@ def _remarks(answer: Answer) -> Iterator[str]:
 
 def excerpt(text: str) -> str:
     """Return the first characters of a text, with white space collapsed."""
+    begin = text[:EXCERPT]
+    if begin.isprintable() and "  " not in begin and begin == begin.strip(" "):  # blanks are the only printable space
+        return begin
     short = " ".join(text[: 2 * EXCERPT].split())  # mostly enough
     enough = len(short) >= EXCERPT or len(text) <= 2 * EXCERPT
     return (short if enough else " ".join(text[: 8 * EXCERPT].split()))[:EXCERPT]
