@@ -312,7 +312,7 @@ def cost_of_name(work: Work) -> StageCost:
     named = 48.0 * occur + 16.0 * k * sizes.terms + held if sizes.bytes else 0.0
     kept = 8.0 * sizes.entries * (sizes.bytes > 0) + n * min(EXCERPT, length)
     units = WorkUnits(text=7.0 * characters, python=(2e4 if characters else 6e3) * leaves + 20.0 * n)
-    laying = 600.0 * n if n <= LARGEST else 0.0  # links of the map
+    laying = (600.0 if n <= LARGEST else 400.0) * n  # links of the map
     return StageCost("describing", kept, named + 8.0 * characters + laying, units)
 
 

@@ -79,16 +79,9 @@ def begin_layout(gram: Gram) -> Callable[[], Array]:
     >>> begin_layout(LinearGram(np.eye(4)))().shape
     (4, 2)
     """
-    if len(gram) > LARGEST:  # the loop is short next to the rest, which is large
-        return lambda: _put_back(*_of_many(gram))
     base, order = gram.split_shift()[0].canonical()
-    laid_out = _begin(base)
+    laid_out = _begin(base) if len(gram) <= LARGEST else _begin_by_representatives(base)
     return lambda: _put_back(laid_out(), order)
-
-
-def _of_many(gram: Gram) -> tuple[Array, NDArray[np.intp]]:
-    base, order = gram.split_shift()[0].canonical()
-    return _by_representatives(base), order
 
 
 def _put_back(places: Array, order: NDArray[np.intp]) -> Array:
@@ -177,13 +170,20 @@ def _edges(index: NDArray[np.intp], distances: Array) -> Edges:
     return heads, both.indices.astype(np.int32), np.clip(both.data, 0.0, 1.0).astype(np.float32)
 
 
-def _by_representatives(base: Gram) -> Array:
-    """Lay out representatives, evenly spread over the canonical order, and then the others among them."""
-    n = len(base)
-    chosen = np.linspace(0, n - 1, representatives(base)).astype(np.intp)
-    others = np.setdiff1d(np.arange(n), chosen)
-    fixed = _begin(base.take(chosen))()
-    index, distances = _nearest_of(base, others, chosen)
+def _begin_by_representatives(base: Gram) -> Callable[[], Array]:
+    """Begin to lay out representatives, evenly spread over the canonical order, and then the others among them."""
+    chosen = np.linspace(0, len(base) - 1, representatives(base)).astype(np.intp)
+    others = np.setdiff1d(np.arange(len(base)), chosen)
+    fixed = _begin(base.take(chosen))
+    near = _nearest_of(base, others, chosen)
+    return meanwhile(lambda: _beside(fixed(), *near, chosen, others))
+
+
+def _beside(
+    fixed: Array, index: NDArray[np.intp], distances: Array, chosen: NDArray[np.intp], others: NDArray[np.intp]
+) -> Array:
+    """Return the places of all documents, of which the chosen ones are laid out and the others have these neighbours."""
+    n = len(chosen) + len(others)
     weights = _memberships(distances)
     shares = weights / np.maximum(weights.sum(axis=1, keepdims=True), 1e-12)
     start = (shares[:, :, None] * fixed[index]).sum(axis=1)
