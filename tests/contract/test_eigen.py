@@ -358,6 +358,32 @@ def test_the_side_of_the_terms_finds_the_same_pairs_with_any_threads(scaled, mon
     np.testing.assert_allclose(found[0].vectors, plain.vectors, atol=1e-9)
 
 
+@pytest.mark.parametrize("scaled", [False, True])
+def test_the_products_of_dense_columns_give_the_same_pairs_with_any_threads(scaled, monkeypatch):
+    rows = np.random.default_rng(0).standard_normal((900, 40)) * np.linspace(1, 3, 40)
+    gram = parse_kernel("cosine" if scaled else "linear").gram(np.concatenate([rows, rows[:30]]))
+    plain = eigenpairs(gram, 8, method="lanczos")
+    monkeypatch.setattr(eigen, "_SEVERAL", 100)
+    monkeypatch.setattr(eigen, "_STEP", 64)
+    found = []
+    for threads in (1, 3):
+        with grampus.config(threads=threads):
+            found.append(eigenpairs(gram, 8, method="lanczos"))
+    assert found[0].products == 40 != plain.products
+    np.testing.assert_array_equal(found[0].vectors, found[1].vectors)
+    np.testing.assert_allclose(found[0].values, plain.values, rtol=1e-12)
+    np.testing.assert_allclose(found[0].following, plain.following, rtol=0.5)
+    np.testing.assert_allclose(found[0].vectors, plain.vectors, atol=1e-9)
+    np.testing.assert_allclose(found[0].vectors[900:], found[0].vectors[:30], atol=1e-14)
+
+
+def test_pairs_too_small_for_the_products_of_columns_are_found_by_iteration(monkeypatch):
+    monkeypatch.setattr(eigen, "_SEVERAL", 100)
+    rows = np.diag([1.0, 1e-1, 1e-4, 1e-5, 1e-6, 1e-7])[np.arange(300) % 6]
+    found = eigenpairs(LinearGram(rows), 4, method="lanczos")
+    np.testing.assert_allclose(found.values, 50 * np.array([1.0, 1e-2, 1e-8, 1e-10]), rtol=1e-3)
+
+
 def test_pairs_too_small_for_the_side_of_the_terms_are_found_on_the_other(monkeypatch):
     monkeypatch.setattr(eigen, "_MANY", 100)
     rows = sp.csr_array(np.diag([1.0, 1e-1, 1e-4, 1e-5, 1e-6, 1e-7])[np.arange(300) % 6])

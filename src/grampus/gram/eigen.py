@@ -14,7 +14,7 @@ from .._check import check_choice, check_finite, check_gram_matrix, check_intege
 from .._config import may_keep, require_memory, settings
 from .._parallel import blas_threads, results_in_threads
 from ..errors import ConvergenceError, InputError
-from .answers import Cost
+from .answers import Cost, Features
 from .base import Gram, require_gram
 from .lanczos import TOLERANCE, lanczos
 from .lapack import are_orthonormal, symmetric_eigh, symmetric_eigvalsh
@@ -33,6 +33,8 @@ _DEPTH = 4  # blocks of its basis before a restart
 _MAX_PASSES = 300
 _MANY = 20_000  # documents, twice as many as terms: the terms' side has shorter vectors and products in threads
 _PIECE = 16_384  # documents of a product there; fixed, so that sums do not depend on the threads
+_SEVERAL, _NARROW = 2_000, 1_024  # documents, and dense columns of which all products with each other are computed
+_PARTS, _STEP = 8, 4_096  # of the documents, for these products; each part holds all of them
 _SMALLEST = 1e-4  # of ‖K‖: with smaller pairs the documents' vectors would lose too many digits
 
 
@@ -341,7 +343,7 @@ def _lanczos(search: _Search, wanted: _Wanted) -> tuple[Array, Array]:
     """Find the pairs from one start vector, then search for copies that it missed."""
     search.prepare()
     try:
-        found = _by_terms(search, wanted)
+        found = _by_terms(search, wanted) or _by_columns(search, wanted)
         return _by_documents(search, wanted) if found is None else found
     except ConvergenceError as error:
         raise _not_converged(search, wanted.count, str(error)) from None
@@ -365,8 +367,7 @@ def _by_terms(search: _Search, wanted: _Wanted) -> tuple[Array, Array] | None:
     features, n = search.gram.features(), len(search.gram)
     if features is None or not is_sparse(features.rows) or features.rows.dtype != np.float64 or n < _MANY:
         return None
-    fixed = wanted.start is not None or wanted.floor != -np.inf or search.sign < 0 or search.namespace is not np
-    if fixed or not wanted.count + 1 < features.rows.shape[1] <= n / 2:
+    if not _is_plain(search, wanted) or not wanted.count + 1 < features.rows.shape[1] <= n / 2:
         return None
     x, pieces = features.rows, list[tuple[Any, Array]]()
     for first in range(0, n, _PIECE):  # views, for copies would be as large as the input
@@ -390,9 +391,53 @@ def _by_terms(search: _Search, wanted: _Wanted) -> tuple[Array, Array] | None:
         product, wanted.count, start, tolerance=TOLERANCE if wanted.tolerance is None else wanted.tolerance,
         probe=wanted.probe, rng=wanted.rng,
     )  # fmt: skip
-    if not values[wanted.count - 1] > _SMALLEST * search.size:
+    return _mapped(search, features, values, vectors, wanted.count)
+
+
+def _by_columns(search: _Search, wanted: _Wanted) -> tuple[Array, Array] | None:
+    """Find the pairs of K = YYᵀ from YᵀY by LAPACK, where Y is dense and has few columns; None where not.
+
+    Lanczos iteration reads Y some hundred times; the products of its columns need it once, and more threads than one.
+    """
+    features, n = search.gram.features(), len(search.gram)
+    if features is None or is_sparse(features.rows) or features.rows.dtype != np.float64 or n < _SEVERAL:
         return None
-    roots = np.sqrt(values[: wanted.count])
+    width = features.rows.shape[1]
+    if not _is_plain(search, wanted) or not wanted.count + 1 < width <= min(_NARROW, n / 2):
+        return None
+    size = max(_STEP, -(-n // _PARTS))
+
+    def part(i: int) -> Array:
+        total = np.zeros((width, width))
+        for first in range(i * size, min((i + 1) * size, n), _STEP):
+            held = slice(first, min(first + _STEP, (i + 1) * size))
+            y = features.rows[held] * features.scale[held, None]
+            total += y.T @ y
+        return total
+
+    matrix = np.asarray(sum(results_in_threads(part, -(-n // size))))
+    if not np.isfinite(matrix).all():
+        return None
+    search.products += width
+    values, vectors = symmetric_eigh(matrix, wanted.count + 1)
+    values, vectors = values[::-1], vectors[:, ::-1]
+    search.size = float(values[0])
+    return _mapped(search, features, values, vectors[:, : wanted.count], wanted.count)
+
+
+def _is_plain(search: _Search, wanted: _Wanted) -> bool:
+    """Return whether the largest pairs are wanted, without a start or a floor, and NumPy multiplies."""
+    asked = wanted.start is not None or wanted.floor != -np.inf
+    return not asked and search.sign > 0 and search.namespace is np
+
+
+def _mapped(
+    search: _Search, features: Features, values: Array, vectors: Array, count: int
+) -> tuple[Array, Array] | None:
+    """Turn pairs of YᵀY into those of YYᵀ; None where the last is too small for that."""
+    if not values[count - 1] > _SMALLEST * search.size:
+        return None
+    roots = np.sqrt(values[:count])
     found = features.onto(vectors) / roots
     # Ku − λu = Y(Yᵀu − √λ w), and ‖Y‖² is the largest eigenvalue: half of what multiplying with K would take.
     search.within = float(np.sqrt(values[0])) * _longest(features.project(found) - vectors * roots)

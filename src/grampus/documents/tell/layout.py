@@ -182,7 +182,7 @@ def _begin_by_representatives(base: Gram) -> Callable[[], Array]:
 def _beside(
     fixed: Array, index: NDArray[np.intp], distances: Array, chosen: NDArray[np.intp], others: NDArray[np.intp]
 ) -> Array:
-    """Return the places of all documents, of which the chosen ones are laid out and the others have these neighbours."""
+    """Return the places of all documents: those of the chosen ones are fixed, the others lie beside the nearest."""
     n = len(chosen) + len(others)
     weights = _memberships(distances)
     shares = weights / np.maximum(weights.sum(axis=1, keepdims=True), 1e-12)
