@@ -13,7 +13,17 @@ from scipy.sparse.linalg import LinearOperator
 
 import grampus
 from grampus.errors import ConvergenceError, InputError
-from grampus.gram import DenseGram, FunctionGram, LinearGram, SparseGram, eigen, eigenpairs, eigenvalues, shift
+from grampus.gram import (
+    DenseGram,
+    FunctionGram,
+    LinearGram,
+    SparseGram,
+    eigen,
+    eigenpairs,
+    eigenvalues,
+    feature_pairs,
+    shift,
+)
 from grampus.gram.eigen import METHODS, fixed_signs, smallest_eigenvalue
 from grampus.gram.graph import GraphOperator, components, degrees
 from grampus.kernels import parse_kernel
@@ -346,8 +356,8 @@ def test_the_side_of_the_terms_finds_the_same_pairs_with_any_threads(scaled, mon
     rows = sp.csr_array(np.eye(900, 60) + rng.random((900, 60)) * (rng.random((900, 60)) < 0.1))
     gram = parse_kernel("cosine" if scaled else "linear").gram(rows)
     plain = eigenpairs(gram, 8, method="lanczos")
-    monkeypatch.setattr(eigen, "_MANY", 100)
-    monkeypatch.setattr(eigen, "_PIECE", 128)
+    monkeypatch.setattr(feature_pairs, "_MANY", 100)
+    monkeypatch.setattr(feature_pairs, "_PIECE", 128)
     found = []
     for threads in (1, 3):
         with grampus.config(threads=threads):
@@ -363,8 +373,8 @@ def test_the_products_of_dense_columns_give_the_same_pairs_with_any_threads(scal
     rows = np.random.default_rng(0).standard_normal((900, 40)) * np.linspace(1, 3, 40)
     gram = parse_kernel("cosine" if scaled else "linear").gram(np.concatenate([rows, rows[:30]]))
     plain = eigenpairs(gram, 8, method="lanczos")
-    monkeypatch.setattr(eigen, "_SEVERAL", 100)
-    monkeypatch.setattr(eigen, "_STEP", 64)
+    monkeypatch.setattr(feature_pairs, "_SEVERAL", 100)
+    monkeypatch.setattr(feature_pairs, "_STEP", 64)
     found = []
     for threads in (1, 3):
         with grampus.config(threads=threads):
@@ -378,14 +388,14 @@ def test_the_products_of_dense_columns_give_the_same_pairs_with_any_threads(scal
 
 
 def test_pairs_too_small_for_the_products_of_columns_are_found_by_iteration(monkeypatch):
-    monkeypatch.setattr(eigen, "_SEVERAL", 100)
+    monkeypatch.setattr(feature_pairs, "_SEVERAL", 100)
     rows = np.diag([1.0, 1e-1, 1e-4, 1e-5, 1e-6, 1e-7])[np.arange(300) % 6]
     found = eigenpairs(LinearGram(rows), 4, method="lanczos")
     np.testing.assert_allclose(found.values, 50 * np.array([1.0, 1e-2, 1e-8, 1e-10]), rtol=1e-3)
 
 
 def test_pairs_too_small_for_the_side_of_the_terms_are_found_on_the_other(monkeypatch):
-    monkeypatch.setattr(eigen, "_MANY", 100)
+    monkeypatch.setattr(feature_pairs, "_MANY", 100)
     rows = sp.csr_array(np.diag([1.0, 1e-1, 1e-4, 1e-5, 1e-6, 1e-7])[np.arange(300) % 6])
     found = eigenpairs(LinearGram(rows), 4, method="lanczos")
     np.testing.assert_allclose(found.values, 50 * np.array([1.0, 1e-2, 1e-8, 1e-10]), rtol=1e-3)

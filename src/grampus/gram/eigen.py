@@ -5,17 +5,16 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
-from scipy.linalg import norm
 
 from .._array import Array, Index, as_numpy, is_sparse
 from .._backend import current
 from .._check import check_choice, check_finite, check_gram_matrix, check_integer
 from .._config import may_keep, require_memory, settings
-from .._parallel import blas_threads, results_in_threads
+from .._parallel import blas_threads
 from ..errors import ConvergenceError, InputError
-from .answers import Cost, Features
+from .answers import Cost
 from .base import Gram, require_gram
+from .feature_pairs import longest, pairs_of_columns, pairs_of_terms
 from .lanczos import TOLERANCE, lanczos
 from .lapack import are_orthonormal, symmetric_eigh, symmetric_eigvalsh
 from .sources import DenseGram, SparseGram
@@ -31,11 +30,6 @@ _SIGN_TIE = 1e-6
 _EXTRA = 8  # columns of the randomised block beyond those requested
 _DEPTH = 4  # blocks of its basis before a restart
 _MAX_PASSES = 300
-_MANY = 20_000  # documents, twice as many as terms: the terms' side has shorter vectors and products in threads
-_PIECE = 16_384  # documents of a product there; fixed, so that sums do not depend on the threads
-_SEVERAL, _NARROW = 2_000, 1_024  # documents, and dense columns of which all products with each other are computed
-_PARTS, _STEP = 8, 4_096  # of the documents, for these products; each part holds all of them
-_SMALLEST = 1e-4  # of ‖K‖: with smaller pairs the documents' vectors would lose too many digits
 
 
 @dataclass(frozen=True)
@@ -309,17 +303,12 @@ def _solved(search: _Search, wanted: _Wanted, method: str) -> Eigenpairs:
     accepted = max(accepted, 2.0 * (wanted.tolerance or 0.0))
     residual = search.within / size
     if not residual <= accepted:
-        residual = _longest(search.product(vectors) - vectors * values) / size if real else 0.0
+        residual = longest(search.product(vectors) - vectors * values) / size if real else 0.0
     if not residual <= accepted:
         raise _not_converged(search, count, f"a residual of {residual:.1e} of the largest eigenvalue remains")
     if search.sign < 0:
         values, following = -values, -following
     return Eigenpairs(values, vectors, method, residual, products, following)
-
-
-def _longest(columns: Array) -> float:
-    """Return the largest norm of a column; BLAS computes norms without overflow or underflow."""
-    return max((float(norm(column, check_finite=False)) for column in columns.T), default=0.0)
 
 
 def fixed_signs(vectors: Array) -> Array:
@@ -343,7 +332,7 @@ def _lanczos(search: _Search, wanted: _Wanted) -> tuple[Array, Array]:
     """Find the pairs from one start vector, then search for copies that it missed."""
     search.prepare()
     try:
-        found = _by_terms(search, wanted) or _by_columns(search, wanted)
+        found = _by_features(search, wanted)
         return _by_documents(search, wanted) if found is None else found
     except ConvergenceError as error:
         raise _not_converged(search, wanted.count, str(error)) from None
@@ -362,86 +351,20 @@ def _by_documents(search: _Search, wanted: _Wanted) -> tuple[Array, Array]:
     return values, vectors
 
 
-def _by_terms(search: _Search, wanted: _Wanted) -> tuple[Array, Array] | None:
-    """Find the pairs of K = YYᵀ from those of YᵀY, as u = Yw / √λ, where there are few terms; None where not."""
-    features, n = search.gram.features(), len(search.gram)
-    if features is None or not is_sparse(features.rows) or features.rows.dtype != np.float64 or n < _MANY:
-        return None
-    if not _is_plain(search, wanted) or not wanted.count + 1 < features.rows.shape[1] <= n / 2:
-        return None
-    x, pieces = features.rows, list[tuple[Any, Array]]()
-    for first in range(0, n, _PIECE):  # views, for copies would be as large as the input
-        ends = x.indptr[first : first + _PIECE + 1]
-        held = slice(ends[0], ends[-1])
-        rows = sp.csr_array((x.data[held], x.indices[held], ends - ends[0]), shape=(len(ends) - 1, x.shape[1]))
-        pieces.append((rows, features.scale[first : first + _PIECE]))
-
-    def product(w: Array) -> Array:
-        def part(i: int) -> Array:
-            rows, scale = pieces[i]
-            return np.asarray(rows.T @ (scale * (scale * (rows @ w))))
-
-        search.products += 1
-        return np.asarray(sum(results_in_threads(part, len(pieces))))
-
-    start = features.project(wanted.rng.standard_normal((n, 1)))[:, 0]
-    if not np.isfinite(start).all():
-        return None
-    values, vectors, search.size = lanczos(
-        product, wanted.count, start, tolerance=TOLERANCE if wanted.tolerance is None else wanted.tolerance,
-        probe=wanted.probe, rng=wanted.rng,
-    )  # fmt: skip
-    return _mapped(search, features, values, vectors, wanted.count)
-
-
-def _by_columns(search: _Search, wanted: _Wanted) -> tuple[Array, Array] | None:
-    """Find the pairs of K = YYᵀ from YᵀY by LAPACK, where Y is dense and has few columns; None where not.
-
-    Lanczos iteration reads Y some hundred times; the products of its columns need it once, and more threads than one.
-    """
-    features, n = search.gram.features(), len(search.gram)
-    if features is None or is_sparse(features.rows) or features.rows.dtype != np.float64 or n < _SEVERAL:
-        return None
-    width = features.rows.shape[1]
-    if not _is_plain(search, wanted) or not wanted.count + 1 < width <= min(_NARROW, n / 2):
-        return None
-    size = max(_STEP, -(-n // _PARTS))
-
-    def part(i: int) -> Array:
-        total = np.zeros((width, width))
-        for first in range(i * size, min((i + 1) * size, n), _STEP):
-            held = slice(first, min(first + _STEP, (i + 1) * size))
-            y = features.rows[held] * features.scale[held, None]
-            total += y.T @ y
-        return total
-
-    matrix = np.asarray(sum(results_in_threads(part, -(-n // size))))
-    if not np.isfinite(matrix).all():
-        return None
-    search.products += width
-    values, vectors = symmetric_eigh(matrix, wanted.count + 1)
-    values, vectors = values[::-1], vectors[:, ::-1]
-    search.size = float(values[0])
-    return _mapped(search, features, values, vectors[:, : wanted.count], wanted.count)
-
-
-def _is_plain(search: _Search, wanted: _Wanted) -> bool:
-    """Return whether the largest pairs are wanted, without a start or a floor, and NumPy multiplies."""
+def _by_features(search: _Search, wanted: _Wanted) -> tuple[Array, Array] | None:
+    """Find the pairs of K = YYᵀ from those of YᵀY, where that is faster; None where it is not."""
+    features = search.gram.features()
     asked = wanted.start is not None or wanted.floor != -np.inf
-    return not asked and search.sign > 0 and search.namespace is np
-
-
-def _mapped(
-    search: _Search, features: Features, values: Array, vectors: Array, count: int
-) -> tuple[Array, Array] | None:
-    """Turn pairs of YᵀY into those of YYᵀ; None where the last is too small for that."""
-    if not values[count - 1] > _SMALLEST * search.size:
+    if features is None or asked or search.sign < 0 or search.namespace is not np:
         return None
-    roots = np.sqrt(values[:count])
-    found = features.onto(vectors) / roots
-    # Ku − λu = Y(Yᵀu − √λ w), and ‖Y‖² is the largest eigenvalue: half of what multiplying with K would take.
-    search.within = float(np.sqrt(values[0])) * _longest(features.project(found) - vectors * roots)
-    return values, found
+    tolerance = TOLERANCE if wanted.tolerance is None else wanted.tolerance
+    found = pairs_of_terms(features, wanted.count, tolerance, wanted.probe, wanted.rng)
+    found = found or pairs_of_columns(features, wanted.count)
+    if found is None:
+        return None
+    search.size, search.within = found.size, found.within
+    search.products += found.products
+    return found.values, found.vectors
 
 
 def _randomised(search: _Search, wanted: _Wanted) -> tuple[Array, Array]:
@@ -459,7 +382,7 @@ def _randomised(search: _Search, wanted: _Wanted) -> tuple[Array, Array]:
         search.size = max(search.size, float(np.abs(values).max()))
         rest = turned - vectors * values
         gap = float(values[count - 1] - values[count])
-        residual = _longest(rest[:, :count][:, values[:count] > wanted.floor])
+        residual = longest(rest[:, :count][:, values[:count] > wanted.floor])
         if residual <= max(least * search.size, min(_ANGLE * gap, 1e-2 * _ACCEPTED * search.size)):
             return values[: count + 1], vectors[:, :count]
         if basis.shape[1] + width > _DEPTH * width:
