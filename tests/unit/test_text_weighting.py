@@ -9,11 +9,12 @@ import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.feature_extraction.text import TfidfTransformer
+from sklearn.preprocessing import normalize
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from grampus.errors import InputError
 from grampus.text import Weighting
-from grampus.text.terms.weighting import GLOBAL, LOCAL, NAMED, NORMALISATION, Counts
+from grampus.text.terms.weighting import GLOBAL, LOCAL, NAMED, NORMALISATION, Counts, to_unit_length
 
 # Four documents, three terms; the second term is in all of them.
 COUNTS = np.array([[4, 1, 0], [0, 1, 2], [1, 2, 0], [0, 4, 0]])
@@ -212,3 +213,12 @@ def test_sums_over_terms_add_the_smallest_counts_first(dtype, most):
     sums = [sum(sorted(math.sqrt(count) for count in column if count)) for column in rows.toarray().T.tolist()]
     assert Counts(rows).sum(np.sqrt).tolist() == sums
     assert Counts(rows[rng.permutation(300)]).sum(np.sqrt).tolist() == sums
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_rows_of_unit_length_have_the_bits_of_scikit_learn(dtype):
+    rows = sp.random(300, 500, 0.05, format="csr", random_state=0, dtype=dtype)
+    rows.data *= np.random.default_rng(0).random(rows.nnz).astype(dtype) * 7
+    rows = sp.vstack([rows, sp.csr_matrix((1, 500), dtype=dtype)], format="csr")  # and a row of zeros
+    wanted = normalize(rows)
+    np.testing.assert_array_equal(to_unit_length(rows.copy()).data, wanted.data)

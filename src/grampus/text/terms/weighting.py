@@ -15,7 +15,6 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
-from sklearn.utils.extmath import row_norms
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ...errors import InputError
@@ -90,8 +89,13 @@ class Weight(NamedTuple):
 
 
 def to_unit_length(W: sp.csr_matrix) -> sp.csr_matrix:
-    """Return a sparse matrix whose rows have unit length, in place of the one given; rows of zeros stay."""
-    lengths = row_norms(W)
+    """Return a sparse matrix whose rows have unit length, in place of the one given; rows of zeros stay.
+
+    The bits are those of ``sklearn.preprocessing.normalize``, which takes a while to import: squares have the precision
+    of the values and are added up one by one in double precision.
+    """
+    squares = sp.csr_matrix(((W.data * W.data).astype(np.float64), W.indices, W.indptr), shape=W.shape)
+    lengths = np.sqrt(squares @ np.ones(W.shape[1]))
     W.data /= np.repeat(np.where(lengths > 0, lengths, 1.0), np.diff(W.indptr))
     return W
 
