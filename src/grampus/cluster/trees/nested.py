@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from ... import _native
 from ..._array import sum_rows
 from ..._check import check_integer, check_partition
-from ..._parallel import blas_threads
+from ..._parallel import blas_threads, results_in_few_threads
 from ...errors import InputError
 from ...gram import Gram
 from .grow import Cutting, grow
@@ -86,13 +86,16 @@ def _groups(clusters: NDArray[np.intp], coarse: Any) -> NDArray[np.intp]:
 
 def _given_parts(base: Gram, clusters: NDArray[np.intp], below: Sequence[Any]) -> list[Tree]:
     """Return a tree of the finer clusters inside every cluster."""
-    finer, found = [check_partition(partition, len(clusters)) for partition in below], []
-    for cluster in range(int(clusters.max()) + 1):
+    finer = [check_partition(partition, len(clusters)) for partition in below]
+
+    def divided(cluster: int) -> Tree:
         members = np.flatnonzero(clusters == cluster)
         near, *far = (np.unique(partition[members], return_inverse=True)[1] for partition in finer)
         tree = nested_tree(base.take(members), near, 1, below=far)
         nodes = tuple(replace(node, members=members[node.members]) for node in tree.nodes)
-        found.append(Tree(nodes, tree.n_clusters, tree.complete))
+        return Tree(nodes, tree.n_clusters, tree.complete)
+
+    found = list(results_in_few_threads(divided, int(clusters.max()) + 1))
     if sum(len(tree.leaves) for tree in found) != len(np.unique(finer[-1][clusters >= 0])):
         raise InputError("Partitions below must be parts of clusters: one of their clusters is in two.")
     return found
@@ -125,12 +128,13 @@ def merges(
 
 def _subtrees(base: Gram, clusters: NDArray[np.intp], parts: int) -> list[Tree]:
     whole = Part.of(base)
-    found = []
-    for cluster in range(int(clusters.max()) + 1):
+
+    def divided(cluster: int) -> Tree:
         inside = np.flatnonzero(clusters[whole.members] == cluster)
         count = max(1, min(parts, len(inside) // SMALLEST))
-        found.append(grow(whole.take(inside), count, Cutting("projection")))
-    return found
+        return grow(whole.take(inside), count, Cutting("projection"))
+
+    return list(results_in_few_threads(divided, int(clusters.max()) + 1))
 
 
 def _assemble(
