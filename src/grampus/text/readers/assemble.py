@@ -73,6 +73,7 @@ class _Builder:
     columns_seen: set[str] = field(default_factory=set)
     interned: dict[str, str] = field(default_factory=dict)
     records: int = 0
+    size: int = 0  # of all texts, in bytes
     missing: int = 0
     renamed: int = 0
     unlabelled: int = 0
@@ -98,8 +99,8 @@ class _Builder:
             return
         for column, value in numbers.items():
             self.numbers.setdefault(column, []).append(value)
-        self.texts._append(text)
-        if self.texts.nbytes > self.limits.max_total_bytes:
+        self.size += self.texts._append(text)
+        if self.size > self.limits.max_total_bytes:
             limit = format_size(self.limits.max_total_bytes)
             raise CorpusError(f"{self.source.name} must hold at most {limit} of text (max_total_bytes).")
         self.ids._append(identity)
@@ -286,7 +287,7 @@ def assemble_pieces(
         count = len(builder.texts)
         if not count & 255:
             source.log.report(done + count)
-        if count >= documents or builder.texts.nbytes >= size:
+        if count >= documents or builder.size >= size:
             done += count
             yield builder.corpus()
             seen = {"columns_seen": builder.columns_seen, "records": builder.records}
