@@ -350,6 +350,18 @@ def test_copies_of_a_document_get_equal_entries():
     np.testing.assert_allclose(pairs.vectors[:400], pairs.vectors[400:], atol=1e-14)
 
 
+def same_with_any_threads(gram, plain):
+    """Return pairs that are the same with one thread and three, and those of another search but for rounding."""
+    found = []
+    for threads in (1, 3):
+        with grampus.config(threads=threads):
+            found.append(eigenpairs(gram, plain.vectors.shape[1], method="lanczos"))
+    np.testing.assert_array_equal(found[0].vectors, found[1].vectors)
+    np.testing.assert_allclose(found[0].values, plain.values, rtol=1e-12)
+    np.testing.assert_allclose(found[0].vectors, plain.vectors, atol=1e-9)
+    return found[0]
+
+
 @pytest.mark.parametrize("scaled", [False, True])
 def test_the_side_of_the_terms_finds_the_same_pairs_with_any_threads(scaled, monkeypatch):
     rng = np.random.default_rng(0)
@@ -358,14 +370,7 @@ def test_the_side_of_the_terms_finds_the_same_pairs_with_any_threads(scaled, mon
     plain = eigenpairs(gram, 8, method="lanczos")
     monkeypatch.setattr(feature_pairs, "_MANY", 100)
     monkeypatch.setattr(feature_pairs, "_PIECE", 128)
-    found = []
-    for threads in (1, 3):
-        with grampus.config(threads=threads):
-            found.append(eigenpairs(gram, 8, method="lanczos"))
-    assert found[0].products != plain.products  # it was another search
-    np.testing.assert_array_equal(found[0].vectors, found[1].vectors)
-    np.testing.assert_allclose(found[0].values, plain.values, rtol=1e-12)
-    np.testing.assert_allclose(found[0].vectors, plain.vectors, atol=1e-9)
+    assert same_with_any_threads(gram, plain).products != plain.products  # it was another search
 
 
 @pytest.mark.parametrize("scaled", [False, True])
@@ -375,16 +380,10 @@ def test_the_products_of_dense_columns_give_the_same_pairs_with_any_threads(scal
     plain = eigenpairs(gram, 8, method="lanczos")
     monkeypatch.setattr(feature_pairs, "_SEVERAL", 100)
     monkeypatch.setattr(feature_pairs, "_STEP", 64)
-    found = []
-    for threads in (1, 3):
-        with grampus.config(threads=threads):
-            found.append(eigenpairs(gram, 8, method="lanczos"))
-    assert found[0].products == 40 != plain.products
-    np.testing.assert_array_equal(found[0].vectors, found[1].vectors)
-    np.testing.assert_allclose(found[0].values, plain.values, rtol=1e-12)
-    np.testing.assert_allclose(found[0].following, plain.following, rtol=0.5)
-    np.testing.assert_allclose(found[0].vectors, plain.vectors, atol=1e-9)
-    np.testing.assert_allclose(found[0].vectors[900:], found[0].vectors[:30], atol=1e-14)
+    found = same_with_any_threads(gram, plain)
+    assert found.products == 40 != plain.products
+    np.testing.assert_allclose(found.following, plain.following, rtol=0.5)
+    np.testing.assert_allclose(found.vectors[900:], found.vectors[:30], atol=1e-14)
 
 
 def test_pairs_too_small_for_the_products_of_columns_are_found_by_iteration(monkeypatch):

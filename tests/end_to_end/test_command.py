@@ -195,6 +195,13 @@ def test_commands_are_listed_in_the_order_of_use_with_one_line_each(capsys, monk
     assert lines[0].split()[0] == "cluster"
 
 
+def printed_by(script):
+    """Return what a script prints, which must succeed in a process of its own."""
+    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stderr
+    return run.stdout
+
+
 def test_help_and_version_import_nothing_heavy_and_are_quick(tmp_path):
     script = (
         "import sys\nfrom grampus.cli import main\n"
@@ -202,10 +209,9 @@ def test_help_and_version_import_nothing_heavy_and_are_quick(tmp_path):
         "    try:\n        main(words)\n    except SystemExit as stop:\n        assert stop.code == 0\n"
         "heavy = {'numpy', 'scipy', 'sklearn', 'numba', 'rich'} & set(sys.modules)\nassert not heavy, heavy"
     )
-    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
-    assert run.returncode == 0, run.stderr
-    assert "demo" in run.stdout
-    assert "grampus, version " in run.stdout
+    shown = printed_by(script)
+    assert "demo" in shown
+    assert "grampus, version " in shown
 
 
 def test_clustering_loads_no_statistics_and_they_work_when_they_are_asked_for(tmp_path):
@@ -221,8 +227,7 @@ def test_clustering_loads_no_statistics_and_they_work_when_they_are_asked_for(tm
         "assert scipy.stats.mode([1, 2, 2]).mode == 2 and linear_sum_assignment([[1, 0], [0, 1]])[0].size == 2\n"
         "assert qmc.Halton(2) and sys.modules['scipy.stats'].rankdata([3, 1]).tolist() == [2, 1]"
     )
-    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
-    assert run.returncode == 0, run.stderr
+    printed_by(script)
 
 
 @pytest.mark.usefixtures("small_demo")

@@ -87,7 +87,7 @@ def old_excerpts(before: Before, inputs: Inputs) -> Texts | None:
 
 
 def _excerpts(inputs: Inputs, rows: Sequence[int]) -> Texts:
-    """Return the beginnings of documents, in rising order, without headers and markup; whole if that leaves nothing."""
+    """Return the beginnings of documents, by rising row: without headers and markup, if that leaves anything."""
     given = inputs.corpus.texts
     counted = given if inputs.prepared is None else inputs.prepared.texts
     shown = counted if len(rows) == len(counted) else Picked(counted, rows)  # all are read faster in order
