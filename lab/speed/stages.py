@@ -21,6 +21,7 @@ def main() -> None:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # as the command does
     command = importlib.import_module("grampus.cli.main")
     gc.set_threshold(*command.RARELY)
+    command.begin_copies()
     command.load_later("scipy.optimize", "scipy.stats")
     clusterer, fitted = map(importlib.import_module, ("grampus.documents.clusterer", "grampus.documents.fitted"))
     taken, advance = {"importing": spent()}, clusterer.advance

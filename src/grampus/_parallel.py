@@ -6,6 +6,7 @@ one thread unless a single product is large enough to pay for the hand-over.
 
 import math
 import os
+import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -15,6 +16,7 @@ from itertools import pairwise
 from numbers import Integral
 from pathlib import Path
 from threading import local
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from ._config import settings
@@ -32,6 +34,7 @@ CGROUP = Path("/sys/fs/cgroup")
 
 _limit: ContextVar[int | None] = ContextVar("threads", default=None)  # set by the n_jobs of an enclosing call
 _worker = local()
+_process = SimpleNamespace(copied=False)
 
 
 @lru_cache(maxsize=1)
@@ -180,6 +183,27 @@ def _threads_for(pieces: int, n_jobs: int | None) -> int:
 def _pool(threads: int) -> ThreadPoolExecutor:
     """Return a pool that is kept: starting one costs more than many pieces of work."""
     return ThreadPoolExecutor(threads, "grampus", lambda: setattr(_worker, "busy", True))
+
+
+def begin_copies() -> None:
+    """Let this process be copied from now on, where the system can: it is the command's own."""
+    _process.copied = sys.platform == "linux"
+
+
+def may_copy() -> bool:
+    """Return whether this process may be copied."""
+    return _process.copied
+
+
+def make_no_copies() -> None:
+    """Let this process no longer be copied: it is a copy itself."""
+    _process.copied = False
+
+
+def work_alone() -> None:
+    """Let this thread start no others and make no copies, whatever is asked for: it is one of many copies."""
+    _worker.busy = True
+    make_no_copies()
 
 
 if hasattr(os, "register_at_fork"):  # a child process has none of its parent's threads

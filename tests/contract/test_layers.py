@@ -70,6 +70,7 @@ NAMES_THE_GPU = {
     "cli.doctor": "says what is installed",
     "run.dask": "hands the user's setting to workers",
     "run.runner": "hands the user's setting to workers",
+    "run.copies": "makes no copy of a process that may have something on a device",
 }
 
 

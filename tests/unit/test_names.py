@@ -10,9 +10,10 @@ import pytest
 from grampus import DocumentClusterer
 from grampus.describe import Known, NameCommand, Wording, ask_names, name_levels, name_partition, name_tree
 from grampus.describe.candidates import Candidate, same_word
-from grampus.describe.names import _LOOSE, _furthered, _titles
+from grampus.describe.names import _LOOSE, _furthered
 from grampus.describe.reading import read_words
 from grampus.describe.sentences import sentences, typical_sentence
+from grampus.describe.titles import give_titles
 from grampus.describe.wording import is_word
 from grampus.documents import Effort, with_names, with_names_of, write_names
 from grampus.errors import InputError
@@ -293,8 +294,10 @@ def test_other_files_of_names_are_refused(tmp_path, content):
 
 def test_no_two_titles_of_a_level_are_forms_of_one_word_whoever_their_parents_are():
     taken: set[str] = set()
-    one = _titles({0: [Candidate(1.0, "libraries", ("librari",))]}, [], [], taken)
-    other = _titles({1: [Candidate(1.0, "library", ("librari",)), Candidate(0.5, "fonts", ("font",))]}, [], [], taken)
+    one = give_titles({0: [Candidate(1.0, "libraries", ("librari",))]}, [], [], taken)
+    other = give_titles(
+        {1: [Candidate(1.0, "library", ("librari",)), Candidate(0.5, "fonts", ("font",))]}, [], [], taken
+    )
     assert (one[0].text, other[1].text) == ("libraries", "fonts")
 
 
@@ -302,28 +305,28 @@ def test_a_title_shares_a_word_with_that_of_a_sibling_only_where_there_is_no_oth
     net, loss, quarter = (Candidate(score, text, stems) for score, text, stems in (
         (0.9, "net income", ("net", "incom")), (1.0, "net loss", ("net", "loss")), (0.1, "quarter", ("quarter",))
     ))  # fmt: skip
-    assert [one.text for _, one in sorted(_titles({0: [net, quarter], 1: [loss]}, [], [], set()).items())] == [
+    assert [one.text for _, one in sorted(give_titles({0: [net, quarter], 1: [loss]}, [], [], set()).items())] == [
         "quarter", "net loss",
     ]  # fmt: skip
-    assert _titles({0: [net, quarter]}, [loss], [], set())[0] == quarter
-    assert _titles({0: [net]}, [loss], [], set())[0].text == "income"
-    assert _titles({0: [net, quarter]}, [], [loss], set())[0] == net  # a part may share one with its parent
-    assert _titles({0: [net]}, [loss], [quarter], set())[0] == net  # and with another part
+    assert give_titles({0: [net, quarter]}, [loss], [], set())[0] == quarter
+    assert give_titles({0: [net]}, [loss], [], set())[0].text == "income"
+    assert give_titles({0: [net, quarter]}, [], [loss], set())[0] == net  # a part may share one with its parent
+    assert give_titles({0: [net]}, [loss], [quarter], set())[0] == net  # and with another part
 
 
 def test_of_two_titles_with_a_word_in_common_the_phrase_is_left_without_it():
     files, both = Candidate(0.5, "files", ("file",)), Candidate(0.9, "development files", ("develop", "file"))
     three = Candidate(0.4, "open sound files", ("open", "sound", "file"))
-    named = _titles({0: [files], 1: [both], 2: [three]}, [], [], set())
+    named = give_titles({0: [files], 1: [both], 2: [three]}, [], [], set())
     assert [named[group].text for group in range(3)] == ["files", "development", "open sound"]
     library = Candidate(1.0, "library", ("librari",))
     toolkit = Candidate(0.01, "toolkit", ("toolkit",))  # tells little, but nobody else has it
-    named = _titles(
+    named = give_titles(
         {0: [files], 1: [library], 2: [Candidate(0.9, "library files", ("librari", "file")), toolkit]}, [], [], set()
     )
     assert [named[group].text for group in range(3)] == ["files", "library", "toolkit"]
     shared = Candidate(0.9, "shared library", ("share", "librari"))
-    named = _titles({0: [library], 1: [shared]}, [], [], set())
+    named = give_titles({0: [library], 1: [shared]}, [], [], set())
     assert [named[group].text for group in range(2)] == ["library", "shared library"]  # "shared" alone names nothing
 
 

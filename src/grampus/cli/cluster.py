@@ -235,7 +235,7 @@ def cluster(options: Options) -> None:
     options.check()
     texts = options.texts.texts
     with progress_bars(options.output.silent) as progress:
-        run = _run(options, progress)
+        run, index = _run(options, progress)
         if run is None:
             return
         out = options.out if options.within is None else options.out or options.source
@@ -243,10 +243,10 @@ def cluster(options: Options) -> None:
             with one_step(progress, "saving"):
                 run.save(out, texts=texts != "none")
         if options.page:
-            from ..report import write_report
+            from ..report.build import checked_page, write_page
 
             with one_step(progress, "writing the page"):
-                write_report(run, options.page, texts=texts)
+                write_page(checked_page(run, texts, ()), options.page, **index)
         if options.table.results:
             with one_step(progress, "writing the table"):
                 options.table.write(*document_rows(run.without_texts() if texts == "none" else run))
@@ -267,18 +267,22 @@ def cluster(options: Options) -> None:
                 pair(screen, f"  {what}", how, 42)
 
 
-def _run(options: Options, progress: ShownProgress) -> Run | None:
-    """Read and cluster; the run records the line that repeats it. None after a dry run."""
+def _run(options: Options, progress: ShownProgress) -> tuple[Run | None, dict[str, Any]]:
+    """Read and cluster; return the run, which records the line that repeats it, and what was begun for its page.
+
+    None after a dry run.
+    """
     from ..documents import cluster_within, keep_answer
     from ..documents.given.extras import needed_extras
 
     options.machine.apply()
     from ..persist import Run
+    from ..text import Corpus
     from ..text.spool import Spool
 
     if options.within is not None:
         run = Run.load(options.source)
-        return cluster_within(run, options.within, _model(options, _count(run, options.within)), progress)
+        return cluster_within(run, options.within, _model(options, _count(run, options.within)), progress), {}
     with ExitStack() as cleanup:
         silent = options.output.silent
         given = options.parts.gather(cleanup, options.documents, options.source, progress, silent=silent)
@@ -289,15 +293,20 @@ def _run(options: Options, progress: ShownProgress) -> Run | None:
         found = None if needless else predicted(model, documents, silent or options.dry_run)
         if options.dry_run:
             _show_prediction(found, options.output)
-            return None
+            return None, {}
         if found is not None:
             progress.expect(found)
+        begun = {}
+        if options.page and isinstance(documents, Corpus) and options.texts.texts != "none":
+            from ..report.island import begin_index
+
+            begun["index"] = begin_index(documents)
         model.fit(documents, corpus=described, guide=options.known.read(), progress=progress)
         made = options.naming.apply(model.run_, options.out, progress)
         options.parts.write(given, made, progress)
     line = repeat_line(seed=options.machine.seed, **options.others.spelled()) + needed_extras(made.provenance)
     made = replace(made, provenance=replace(made.provenance, columns=options.documents.columns, command=line))
-    return keep_answer(made, Run.load(options.keep)) if options.keep else made
+    return keep_answer(made, Run.load(options.keep)) if options.keep else made, begun
 
 
 def _model(options: Options, count: int) -> DocumentClusterer:

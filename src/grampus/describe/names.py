@@ -6,8 +6,7 @@ documents that names alone put into their group, and by whether a title is neare
 """
 
 import re
-from collections.abc import Mapping, Sequence
-from heapq import heapify, heappop, heappush
+from collections.abc import Callable, Container, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,13 +14,13 @@ import scipy.sparse as sp
 
 from .._array import Array
 from .._check import check_partition
-from .candidates import LINKS, Candidate, repeats
+from .candidates import Candidate, repeats
 from .cluster import Term
 from .telling import Flags, Groups, column_values, occurrences, scores
+from .titles import PARTICIPLE, give_titles, title_keys
 from .wording import READ_IN_ALL, Sample, Wording
 
 _NUMERAL = re.compile(r"[IVX]{2,}")  # says something in a phrase alone, such as "World War II"
-_PARTICIPLE = re.compile(r"\w{2}[^\We]ed$")
 # "3-year", "years", "Fri", "July", "judges appointed", "supports files": spans of time, and no phrases of nouns.
 _LOOSE = re.compile(
     r"""(?ix) \d[-\u2010\u2011] | [ ]\w+[^\We]ed$ | ^(?:million|billion|day|week|month|year)s?$
@@ -48,8 +47,6 @@ LEAST_TELLING = 0.1  # of how telling the best candidate is
 UNTOLD = 1e-4  # what a candidate counts that is less telling: a title where all others are taken
 WEAKEST = 0.15  # of the score of the best: what says less is not part of a name
 SAME = 0.7  # of the documents with a phrase: from here on the longer phrase takes its place
-TWIN = 1e-3  # what a title counts that shares a word with that of a sibling: where all others are taken
-RELATED = 0.5  # what a title counts that looks like that of a sibling, or like that of the parent
 ALIKE = 3  # parts of a name, the title among them, of which siblings share at most one
 INHERITED = 0.5  # what a word of the parent's name counts in the name of a part
 
@@ -139,7 +136,7 @@ def name_levels(wording: Wording, levels: Sequence[Any]) -> list[tuple[Name, ...
     kept = np.unique(atoms[atoms >= 0])
     atoms = np.where(atoms >= 0, np.searchsorted(kept, atoms), -1)
     groups, bounds = _nested(kinds[:, kept], wording, atoms)
-    named = _named(wording, atoms, groups, bounds)
+    named = _begin(wording, atoms, groups, bounds)({})
     return [tuple(named[start:end]) for start, end in bounds]
 
 
@@ -171,6 +168,24 @@ def name_tree(
     >>> [name.name for name in name_tree(wording, [3, 4, 2], [-1, 0, 0, 1, 1], {0: ["All"], 2: ["Birds"]})]
     ['All', 'sea', 'Birds', 'whale', 'seal']
     """
+    return begin_tree(wording, leaves, parents, known or {})(known or {})
+
+
+def begin_tree(
+    wording: Wording, leaves: Any, parents: Sequence[int], named: Container[int]
+) -> Callable[[Mapping[int, Sequence[str]]], list[Name]]:
+    """Return what names a tree as `name_tree` does, once the names of the nodes that have one are known.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from grampus.describe import Wording
+    >>> from grampus.describe.names import begin_tree
+    >>> wording = Wording(np.array([[1, 1, 0, 0], [1, 0, 1, 0], [0, 0, 0, 1]]), ["sea", "whale", "seal", "bird"])
+    >>> begun = begin_tree(wording, [3, 4, 2], [-1, 0, 0, 1, 1], {0, 2})
+    >>> [name.name for name in begun({0: ["All"], 2: ["Birds"]})]
+    ['All', 'sea', 'Birds', 'whale', 'seal']
+    """
     nodes = np.asarray(leaves, dtype=np.intp)
     kept = np.unique(nodes[nodes >= 0])
     atoms = np.where(nodes >= 0, np.searchsorted(kept, nodes), -1)
@@ -181,7 +196,7 @@ def name_tree(
         members[parents[node]] |= members[node]
         parts[parents[node]].insert(0, node)
     groups = Groups(members, [[-1] if parent < 0 else [-1, parent] for parent in parents], parts, list(parents))
-    return _named(wording, atoms, groups, [(0, len(parents))], known or {}, READ_IN_TREE)
+    return _begin(wording, atoms, groups, [(0, len(parents))], named, READ_IN_TREE)
 
 
 def _nested(kinds: Array, wording: Wording, atoms: Array) -> tuple[Groups, list[tuple[int, int]]]:
@@ -208,34 +223,39 @@ def _nested(kinds: Array, wording: Wording, atoms: Array) -> tuple[Groups, list[
     return Groups(np.array(members), rivals, parts, parents), bounds
 
 
-def _named(
+def _begin(
     wording: Wording,
     atoms: Array,
     groups: Groups,
     levels: Sequence[tuple[int, int]],
-    known: Mapping[int, Sequence[str]] | None = None,
+    named: Container[int] = (),
     read: int = READ_IN_ALL,
-) -> list[Name]:
-    """Name groups; within each of the given ranges, titles differ."""
-    known = known or {}
+) -> Callable[[Mapping[int, Sequence[str]]], list[Name]]:
+    """Return what names groups, given the names of those that have one; within each of the ranges, titles differ."""
     k = groups.members.shape[1]
     sizes = np.bincount(atoms[atoms >= 0], weights=wording.documents[atoms >= 0], minlength=k)
     scored = scores(occurrences(wording.present, atoms, k, wording.documents), sizes, groups)
     sample = wording.sample(atoms, k, read)
-    asked = [group for group in range(len(groups.parents)) if group not in known]
+    asked = [group for group in range(len(groups.parents)) if group not in named]
     phrases = _phrases(sample, sizes, groups, asked) if sample else {group: [] for group in asked}
     words = {group: _words(wording, sample, groups.members[group], *_column(scored, group)) for group in asked}
     ranked = {group: _ranked(words[group], phrases[group], sample, groups.members[group]) for group in asked}
     ranked = _weighed(wording, ranked, atoms, groups)
-    chosen = {group: [_candidate(wording, part) for part in name] for group, name in known.items()}
-    for start, end in levels:
-        _choose(ranked, chosen, sample, groups, range(start, end))
-    return [
-        Name(known[group][0], tuple(known[group][1:]), (), ())
-        if group in known
-        else Name(*_texts(chosen[group], wording), _shown(words[group], SHOWN), _shown(phrases[group], SHOWN_PHRASES))
-        for group in range(len(groups.parents))
-    ]
+
+    def names(known: Mapping[int, Sequence[str]]) -> list[Name]:
+        chosen = {group: [_candidate(wording, part) for part in name] for group, name in known.items()}
+        for start, end in levels:
+            _choose(ranked, chosen, sample, groups, range(start, end))
+        return [
+            Name(known[group][0], tuple(known[group][1:]), (), ())
+            if group in known
+            else Name(
+                *_texts(chosen[group], wording), _shown(words[group], SHOWN), _shown(phrases[group], SHOWN_PHRASES)
+            )
+            for group in range(len(groups.parents))
+        ]
+
+    return names
 
 
 def _weighed(
@@ -368,7 +388,7 @@ def _ranked(words: list[Candidate], phrases: list[Candidate], sample: Sample | N
     some = [one for one in some if one.share >= PERSON or not sample.is_person(one.text)] or some
     return [
         one._replace(
-            leads=1.0 if _PARTICIPLE.search(one.text) else sample.leads(one.text, one.stems[-1], group),
+            leads=1.0 if PARTICIPLE.search(one.text) else sample.leads(one.text, one.stems[-1], group),
             acts=sample.acts(one.text, one.stems[0], group),
         )
         for one in some
@@ -383,13 +403,13 @@ def _choose(
     level: range,
 ) -> None:
     """Choose the names of the groups of a level: first the titles, then further words."""
-    taken = {key for group in level if group in chosen for key in _title_keys(chosen[group][0])}
+    taken = {key for group in level if group in chosen for key in title_keys(chosen[group][0])}
     for parent in sorted({groups.parents[group] for group in level}):
         siblings = [group for group in level if groups.parents[group] == parent]
         above = chosen[parent] if parent >= 0 and len(groups.parts[parent]) > 1 and parent in chosen else []
         some = {group: _inherited(ranked[group], above) for group in siblings if group not in chosen}
         known = [chosen[group] for group in siblings if group in chosen]
-        titles = _titles(some, [name[0] for name in known], above[:1], taken)
+        titles = give_titles(some, [name[0] for name in known], above[:1], taken)
         for group, candidates in some.items():
             title = titles.get(group)
             chosen[group] = [] if title is None else _furthered(title, candidates, known, sample, groups.members[group])
@@ -403,65 +423,6 @@ def _inherited(candidates: list[Candidate], above: list[Candidate]) -> list[Cand
         for one in candidates
     ]
     return sorted(less, key=lambda one: (-one.score, one.text))
-
-
-def _title_keys(title: Candidate) -> tuple[str, str]:
-    """Return what no other title of a level may have: its text, or its words in any form."""
-    return title.text.casefold(), " ".join(title.stems)
-
-
-def _titles(
-    candidates: dict[int, list[Candidate]], siblings: list[Candidate], above: list[Candidate], taken: set[str]
-) -> dict[int, Candidate]:
-    """Give every group of siblings a title; where two want the same one, the better fit has it.
-
-    One that looks like that of a sibling, or of the parent, must be twice as good as another. One that shares a word
-    with that of a sibling is the last resort, and then one of them is left without it if it can be: "Development" and
-    "Files". Parts of one group may well be "Shared library" and "Static library".
-    """
-    titles: dict[int, Candidate] = {}
-    stems = {stem for title in siblings for stem in title.stems}
-    claims = [(-one.as_title, one.text, group, one) for group, some in candidates.items() for one in some]
-    heapify(claims)
-    counted = dict[tuple[str, int], float]()
-    while claims:
-        value, text, group, one = heappop(claims)
-        if group in titles or not taken.isdisjoint(_title_keys(one)):
-            continue
-        related = any(repeats(one, other) for other in (*siblings, *above, *titles.values()))
-        shares = not stems.isdisjoint(one.stems)
-        shorter = _shorter(group, one, titles, stems) if shares and not above else {}
-        counts = TWIN if shares else RELATED if related else 1.0
-        before = counted.get((text, group), 1.0)
-        if counts < before:
-            counted[text, group] = counts
-            heappush(claims, (value * counts / before, text, group, one))
-        else:
-            titles |= {group: one, **shorter}
-            stems.update(one.stems)
-            taken.update(key for changed in (group, *shorter) for key in _title_keys(titles[changed]))
-    return titles
-
-
-def _shorter(group: int, title: Candidate, titles: dict[int, Candidate], stems: set[str]) -> dict[int, Candidate]:
-    """Return this title, or else those of others, without the word they share; nothing if a word would not be left."""
-    if rest := _without(title, stems):
-        return {group: rest}
-    own = set(title.stems)
-    others = {at: _without(one, own) for at, one in titles.items() if not own.isdisjoint(one.stems)}
-    return {at: one for at, one in others.items() if one} if all(others.values()) else {}
-
-
-def _without(title: Candidate, stems: set[str]) -> Candidate | None:
-    """Return a phrase without words at its beginning or end that have these stems; None if that leaves no phrase."""
-    words = title.text.split(" ")
-    kept = [at for at, stem in enumerate(title.stems) if stem not in stems]
-    if len(words) != len(title.stems) or not kept or kept[-1] - kept[0] >= len(kept) or not LINKS.isdisjoint(words):
-        return None
-    rest = slice(kept[0], kept[-1] + 1)
-    if _PARTICIPLE.search(words[kept[-1]]):  # "Shared library" without its noun
-        return None
-    return title._replace(text=" ".join(words[rest]), stems=title.stems[rest])
 
 
 def _furthered(

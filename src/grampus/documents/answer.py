@@ -18,7 +18,7 @@ from ..kernels import Kernel
 from ..persist import Branch, Choice, Layout, Run
 from ..select import Stability
 from ..select.nested import SMALLEST
-from ..text import Corpus
+from ..text import Corpus, Texts
 from .find.levels import Partitions, sizes_of_levels
 from .find.method import Found, Method
 from .find.predict import Predictor
@@ -149,8 +149,8 @@ class Answer:
     clusters : tuple of Cluster
     nodes, tree, leaves
         The tree: as it was grown, as named records, and the leaf of every document.
-    laying : callable
-        Waits for the places on the map.
+    laying, keeping : callable
+        Wait for the places on the map, and for the beginnings and the fingerprint of the texts.
     layout : Layout
     notes : tuple of str
         For the reader.
@@ -185,6 +185,7 @@ class Answer:
     tree: tuple[Branch, ...] = NOT_YET
     leaves: Array = NOT_YET
     laying: Callable[[], Array] = NOT_YET
+    keeping: Callable[[], tuple[Texts | None, str]] = NOT_YET
     layout: Layout = NOT_YET
     notes: tuple[str, ...] = ()
     seconds: float = 0.0

@@ -40,10 +40,10 @@ from .given.guide import resolve
 from .given.inputs import Inputs, as_corpus, read_for
 from .given.large import draw_sample
 from .later.stages import continue_clusters, keep_levels, keep_names, keep_places, read_again
-from .tell.build_run import describe_clusters, heatmap_sample, self_prediction_rate, wording_of
+from .tell.build_run import begin_kept, describe_clusters, heatmap_sample, self_prediction_rate, wording_of
 from .tell.duplicates import LOOKED_AT, duplicates
 from .tell.layout import LARGEST, REPRESENTATIVES, begin_layout, representatives
-from .tell.tree_labels import branches
+from .tell.tree_labels import begin_branches
 from .work import ITERATIONS, StageCost, Work, WorkUnits
 
 Stage = Callable[[Answer], Answer]
@@ -288,15 +288,18 @@ def name(answer: Answer) -> Answer:
     """Describe and name the clusters and the tree; names of clusters that survive an update stay."""
     inputs, labels, progress = answer.inputs, answer.labels, answer.request.progress
     before = answer.before
-    laying = begin_layout(answer.gram) if before is None else NOT_YET  # the map, while Python makes names
     keeps = before is not None and not before.forgets and (before.keeps_terms or inputs.described is not None)
     wording = None if keeps else wording_of(inputs)
-    clusters = describe_clusters(answer, wording)
-    progress("describing", 1, 4)
     nodes = nested_tree(answer.gram, labels, PARTS, **neighbours(answer.levels, answer.level))
-    tree, leaves = branches(nodes, clusters, inputs, labels, wording)
+    made = begin_branches(nodes, answer.n_clusters, inputs, labels, wording)
+    keeping = begin_kept(answer)
+    laying = begin_layout(answer.gram) if before is None else NOT_YET  # the map, while Python makes names
+    progress("describing", 1, 4)
+    clusters = describe_clusters(answer, wording)
     progress("describing", 2, 4)
-    answer = replace(answer, clusters=clusters, nodes=nodes, tree=tree, leaves=leaves, laying=laying)
+    tree, leaves = made(clusters)
+    progress("describing", 3, 4)
+    answer = replace(answer, clusters=clusters, nodes=nodes, tree=tree, leaves=leaves, laying=laying, keeping=keeping)
     return keep_names(answer, before) if keeps and before is not None else answer
 
 

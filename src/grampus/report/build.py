@@ -3,7 +3,7 @@
 import base64
 import hashlib
 import html
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
@@ -89,11 +89,16 @@ def report_html(run: Run, *, texts: Embed = "excerpts", edits: Sequence[Edit] = 
     >>> "4 documents in 2 clusters" in page, "default-src 'none'" in page
     (True, True)
     """
+    return render(checked_page(run, texts, edits))
+
+
+def checked_page(run: Run, texts: Embed, edits: Sequence[Edit]) -> Page:
+    """Return the content of a page; raise where the run has not what it is to show."""
     if texts not in EMBEDS:
         raise InputError(f"texts must be 'excerpts', 'full' or 'none'; got {texts!r}.")
     if texts == "full" and run.documents.texts is None:
         raise InputError("texts='full' needs a run with texts; this one was saved without them.")
-    return render(page_of(run, texts, edits))
+    return page_of(run, texts, edits)
 
 
 def write_report(run: Run, path: str | PathLike[str], *, texts: Embed = "excerpts", edits: Sequence[Edit] = ()) -> None:
@@ -122,11 +127,16 @@ def write_report(run: Run, path: str | PathLike[str], *, texts: Embed = "excerpt
     ...     [file.name for file in Path(folder).iterdir()]
     ['page.html']
     """
-    write_file(Path(path), report_html(run, texts=texts, edits=edits).encode("utf-8", "replace"))
+    write_page(checked_page(run, texts, edits), path)
 
 
-def render(page: Page, shell: Shell | None = None) -> str:
-    """Fill the template."""
+def write_page(page: Page, path: str | PathLike[str], index: Callable[[Page], str] = index) -> None:
+    """Write a page to a file, atomically; `index` makes, or waits for, its index of words."""
+    write_file(Path(path), render(page, index=index).encode("utf-8", "replace"))
+
+
+def render(page: Page, shell: Shell | None = None, index: Callable[[Page], str] = index) -> str:
+    """Fill the template; `index` makes the words of all documents."""
     shell = shell or Shell(joined(page_scripts()), page_style())
     mark, worker = asset("mark.js"), asset("worker.js")
     run, words = page.run, meanwhile(lambda: index(page))  # compiled, while Python writes the rest

@@ -3,16 +3,21 @@
 import base64
 import html
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from operator import is_
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .._parallel import FEW
 from ..describe import Cluster
 from ..persist import Branch, Choice, Run
 from ..persist.edits import digest
 from ..persist.regrow import preorder
+from ..run import Apart
+from ..run.runner import COPY_BYTES
+from ..text import Corpus, Texts
 from .colours import level_marks
 from .compressed import compressed
 from .levels import ShownLevel
@@ -62,7 +67,30 @@ def index(page: Page) -> str:
     source = documents.texts if documents.texts is not None else documents.excerpts
     if page.texts is None or source is None:
         return ""
-    return packed_index([column for column in (documents.ids, page.titles, source) if column is not None])
+    return packed_index(_columns(documents.ids, page.titles, source))
+
+
+def begin_index(documents: Corpus) -> Callable[[Page], str]:
+    """Begin the index of these documents in a copy of this process; return what waits for that of their page."""
+    columns = _columns(documents.ids, documents.titles, documents.texts)
+
+    def made() -> Callable[[], str]:
+        packed = packed_index(columns)
+        return lambda: packed
+
+    begun = Apart(made, sum(column.nbytes for column in columns) >= COPY_BYTES, FEW)
+
+    def waited(page: Page) -> str:
+        own = _columns(page.run.documents.ids, page.titles, page.run.documents.texts)
+        same = page.texts is not None and len(own) == len(columns) and all(map(is_, own, columns))
+        return begun() if same else index(page)
+
+    return waited
+
+
+def _columns(*columns: Texts | None) -> list[Texts]:
+    """Return the columns that the index covers, without those that are not there."""
+    return [column for column in columns if column is not None]
 
 
 def island(page: Page) -> dict[str, Any]:

@@ -1,6 +1,8 @@
-"""Who does the work over the pieces of a collection: this thread, processes of this machine, or Dask workers."""
+"""Who does the work over the pieces of a collection: this thread, copies of its process, others, or Dask."""
 
-from .runner import Processes, Runner, ThisThread, runner_for, using
+from .base import Runner, ThisThread
+from .copies import Apart, Forks
+from .runner import Processes, runner_for, using
 from .scratch import Record, Scratch
 
-__all__ = ["Processes", "Record", "Runner", "Scratch", "ThisThread", "runner_for", "using"]
+__all__ = ["Apart", "Forks", "Processes", "Record", "Runner", "Scratch", "ThisThread", "runner_for", "using"]

@@ -17,7 +17,7 @@ from zlib import crc32
 from .._backend import current
 from .._config import config, settings
 from ..errors import InputError, MissingExtraError, PartsError
-from .runner import PIECE_BYTES, Function, Runner
+from .base import PIECE_BYTES, Function, Runner
 
 _PATIENCE = 20  # deaths of workers that a task may be blamed for; a machine that kills all of them is no accident
 _LOOK, _ALONE = 10.0, 30  # seconds between looks for workers while waiting; looks in vain, at most

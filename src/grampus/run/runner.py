@@ -1,94 +1,36 @@
 """Runners: who does the map over the pieces of a collection.
 
 What goes over documents is a map over pieces and a reduction. A runner does the map: in this thread, in processes of
-this machine, or on Dask workers (`run.dask`). Functions are pure and results come in the order of the pieces, so that
-an answer depends on neither the runner, nor its workers, nor the pieces.
+this machine, in copies of this one (`run.copies`), or on Dask workers (`run.dask`). Functions are pure and results come
+in the order of the pieces, so that an answer depends on neither the runner, nor its workers, nor the pieces.
 """
 
 import os
 import pickle
 import tempfile
-import time
 import warnings
-from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import lru_cache
-from itertools import pairwise
-from threading import Thread
 from typing import Any
 
-import numpy as np
-
 from .._config import Settings, config, settings
-from .._parallel import core_count, thread_count
+from .._parallel import core_count, may_copy, thread_count
 from ..errors import PartsError
-
-Function = Callable[..., Any]
+from .base import KILLED, PIECE_BYTES, Function, Runner, ThisThread, end_with
+from .copies import Forks
 
 MANY_BYTES = 40_000_000  # of text that others must take over to pay; chosen when each took 3 s to start, not 0.6
-PIECE_BYTES = 4_000_000  # of text in a piece, for processes and Dask workers
+COPY_BYTES = 2_000_000  # of text for each copy of this process, at least
+LEAST_PIECE = 100_000  # bytes of text that a copy takes at a time
 AHEAD = 2  # pieces of every worker that are waited for at a time
 # Workers share the processors: each has one thread, in the libraries below as well.
 ONE_THREAD = dict.fromkeys(
     ("BLIS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1"
 )
-LOOK = 0.5  # seconds between two looks of a worker whether its parent lives
 _SMALL = 1 << 16  # bytes that travel with every piece
-
-
-class Runner(ABC):
-    """Maps functions over pieces.
-
-    Attributes
-    ----------
-    workers : int
-        Pieces that are worked on at the same time.
-    piece_bytes : int or None
-        Size of the pieces that texts are cut into; None where they stay in one piece.
-    """
-
-    workers: int = 1
-    piece_bytes: int | None = None
-
-    @abstractmethod
-    def map(self, function: Function, pieces: Iterable[Any], *shared: Any) -> Iterator[Any]:
-        """Yield ``function(piece, *shared)`` for every piece, in their order."""
-
-    def cut(self, sizes: Any) -> list[slice]:
-        """Return the pieces of documents of these sizes, in bytes: one, unless the runner has several workers.
-
-        Parameters
-        ----------
-        sizes : array of shape (n,)
-        """
-        n = len(sizes)
-        if self.piece_bytes is None or n == 0:
-            return [slice(0, n)]
-        reached = np.cumsum(sizes, dtype=np.int64) // self.piece_bytes
-        starts = [0, *(np.flatnonzero(np.diff(reached)) + 1).tolist(), n]
-        return [slice(a, b) for a, b in pairwise(starts) if b > a]
-
-
-class ThisThread(Runner):
-    """Work in this thread, on everything in one piece.
-
-    Examples
-    --------
-    >>> from grampus.run import ThisThread
-    >>> list(ThisThread().map(lambda texts, sign: sign.join(texts), [["a", "b"], ["c"]], "-"))
-    ['a-b', 'c']
-    """
-
-    def __init__(self, piece_bytes: int | None = None) -> None:
-        self.piece_bytes = piece_bytes
-
-    def map(self, function: Function, pieces: Iterable[Any], *shared: Any) -> Iterator[Any]:
-        """Yield a function of every piece, in their order."""
-        for piece in pieces:
-            yield function(piece, *shared)
 
 
 class Processes(Runner):
@@ -112,7 +54,7 @@ class Processes(Runner):
             # An encoder or a card's context is no leak.
             warnings.filterwarnings("ignore", "A worker stopped while some jobs were given", UserWarning)
             here = settings()._replace(threads=1, workers=1)
-            pool = get_reusable_executor(self.workers, env=ONE_THREAD, initializer=_end_with, initargs=(os.getpid(),))
+            pool = get_reusable_executor(self.workers, env=ONE_THREAD, initializer=end_with, initargs=(os.getpid(),))
             waiting: deque[Any] = deque()
             try:
                 for piece in pieces:
@@ -122,10 +64,7 @@ class Processes(Runner):
                 while waiting:
                     yield waiting.popleft().result()
             except TerminatedWorkerError:
-                raise PartsError(
-                    "A worker process was killed, most likely for lack of memory. Use fewer of them: "
-                    "grampus.config(workers=1), or GRAMPUS_WORKERS=1."
-                ) from None
+                raise PartsError(KILLED) from None
             except KeyboardInterrupt:
                 pool.shutdown(wait=False, kill_workers=True)
                 raise
@@ -169,18 +108,6 @@ def _call(here: Settings, function: Function, piece: Any, shared: tuple[Any, ...
         return function(piece, *(_shared(shared) if isinstance(shared, str) else shared))
 
 
-def _end_with(parent: int) -> None:
-    """End this worker as soon as the process that started it is gone, also where that was killed."""
-
-    def watch() -> None:
-        while os.getppid() == parent:
-            time.sleep(LOOK)
-        os._exit(1)
-
-    if os.name == "posix":
-        Thread(target=watch, name="grampus-parent", daemon=True).start()
-
-
 _runner: ContextVar[Runner | None] = ContextVar("runner", default=None)
 
 
@@ -194,19 +121,26 @@ def using(runner: Runner | None) -> Iterator[None]:
         _runner.reset(token)
 
 
-def runner_for(nbytes: float) -> Runner:
+def runner_for(nbytes: float, *, held: bool = False) -> Runner:
     """Return the runner in use; without one, processes where there are enough texts and cores, else this thread.
 
     Parameters
     ----------
     nbytes : float
         Size of the texts.
+    held : bool
+        Whether all pieces are in memory, or no more than names of files, so that copies of this process have them.
     """
     chosen = _runner.get()
     if chosen is not None:
         return chosen
-    workers = settings().workers
+    workers, copied = settings().workers, held and may_copy()
     if workers is None:
         workers = min(thread_count(), core_count())
-        workers = workers if nbytes * (1 - 1 / workers) >= MANY_BYTES else 1
-    return Processes(workers) if workers > 1 else ThisThread()
+        if copied:
+            workers = int(min(workers, nbytes // COPY_BYTES))
+        elif nbytes * (1 - 1 / workers) < MANY_BYTES:
+            workers = 1
+    if workers < 2:
+        return ThisThread()
+    return Forks(workers, int(max(nbytes / workers, LEAST_PIECE))) if copied else Processes(workers)

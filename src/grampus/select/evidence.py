@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +27,7 @@ from .._parallel import blas_threads, results_in_few_threads
 from .._progress import Progress
 from ..gram import Gram, LinearGram, centre
 from ..gram.eigen import eigenpairs
+from ..run import Apart
 from .leftover import share_left_over
 from .splits import Entropy, half, keyed_generator, null_generator
 from .strength import adjusted_rand, tables
@@ -51,6 +52,7 @@ ROUNDS, MOVES = 4, 3  # of trying values of k between those tried; of k-means af
 HEAPS = 50  # clusters up to which heaps of what is left over are looked for; of more, none is large
 COMPARED, NEAREST = 300, 5  # documents whose nearest neighbours the verdict looks at, and how many of these
 DRAWS = 19  # collections without groups
+MANY_TOLD = 500  # documents from which on clouds and draws are worth processes of their own
 _COMPARED, _CLOUD = 5, 7  # what a generator is for; see `splits`
 
 
@@ -206,27 +208,40 @@ def measure_evidence(
     """
     with blas_threads():
         report("looking for groups", 0, 3)
-        beyond = _beyond(len(gram), compared, entropy)
-        report("looking for groups", 1, 3)
+        pays = len(gram) >= MANY_TOLD
+        beyond = Apart(partial(_begin_beyond, len(gram), compared, entropy), pays)
         points = leading_points(gram)
+        many = range(max(1, min(CLOUDS, DRAWN // len(points))))
+        clouds = [Apart(partial(_begin_cloud, points, entropy, draw), pays) for draw in many]
         judge = _Judge(points, entropy, compared.worth)
         tried = judge.every(grid(len(points)) if ks is None else ks, free=ks is None)
-        report("looking for groups", 2, 3)
+        report("looking for groups", 1, 3)
         merit = np.array([judge.merits[k] for k in tried])
         halves = [judge.halves(k) for k in tried]
-        clouds = range(max(1, min(CLOUDS, DRAWN // len(points))))
-        drawn = list(results_in_few_threads(lambda number: _cloud(points, entropy, clouds[number], tried), len(clouds)))
+        drawn = list(results_in_few_threads(lambda number: clouds[number](tried), len(clouds)))
         expected, kappa, *_ = np.mean(drawn, axis=0).T
         best, own = tried[int(merit.argmax())], halves[int(merit.argmax())][0]
-        lone = (_cloud(points, entropy, draw, (best,))[0, 0] for draw in range(DRAWS))
+        lone = (_begin_cloud(points, entropy, draw)((best,))[0, 0] for draw in range(DRAWS))
         steady = compared.wide is None and all(own > agreed for agreed in lone)
+        report("looking for groups", 2, 3)
+        nearer_than = beyond()
         report("looking for groups", 3, 3)
     mean, error, shared = (np.array(each) for each in zip(*halves, strict=True))
     nearer = (shared - kappa) / np.maximum(1.0 - kappa, 0.02)
     cheap = gram if gram.features() is not None else LinearGram(points)  # else each k would compare all documents anew
     left_over = np.array([share_left_over(cheap, judge.clusters(k)) if k <= HEAPS else 0.0 for k in tried])
     return Evidence(
-        np.array(tried), mean, error, expected, merit, beyond, len(points), steady, nearer, judge.worth.close, left_over
+        np.array(tried),
+        mean,
+        error,
+        expected,
+        merit,
+        nearer_than,
+        len(points),
+        steady,
+        nearer,
+        judge.worth.close,
+        left_over,
     )
 
 
@@ -398,17 +413,20 @@ def agreement(points: Array, k: int, rule: str, entropy: Entropy) -> float:
     return float(np.mean([_Split(points, half(len(points), entropy, i), rule).judge(k)[0] for i in range(FEW_SPLITS)]))
 
 
-def _cloud(points: Array, entropy: Entropy, draw: int, ks: Sequence[int]) -> Array:
-    """Return what halves and neighbours say of one cloud with the spread of the points, as of documents, (ks, 4)."""
+def _begin_cloud(points: Array, entropy: Entropy, draw: int) -> Callable[[Sequence[int]], Array]:
+    """Return what tells what halves and neighbours say, as of documents, of a cloud with the spread of the points.
+
+    That has the shape (ks, 4).
+    """
     drawn = keyed_generator(entropy, _CLOUD, draw).standard_normal(points.shape) * points.std(axis=0)
     if np.ptp((points**2).sum(axis=1)) < 1e-6:
         drawn = unit_rows(drawn)
     split, graph = _Split(drawn, half(len(points), entropy, draw)), _Neighbours(drawn)
-    return np.array([split.judge(k, graph) for k in ks])
+    return lambda ks: np.array([split.judge(k, graph) for k in ks])
 
 
-def _beyond(n: int, compared: Compared, entropy: Entropy) -> float:
-    """Return how many standard deviations nearer neighbours are than those of documents without groups."""
+def _begin_beyond(n: int, compared: Compared, entropy: Entropy) -> Callable[[], float]:
+    """Return what tells how many standard deviations nearer neighbours are than those of documents without groups."""
     some = np.sort(keyed_generator(entropy, _COMPARED).permutation(n)[: compared.most])
     own = _nearness(compared.make(some, None).dense())
 
@@ -417,7 +435,8 @@ def _beyond(n: int, compared: Compared, entropy: Entropy) -> float:
 
     null = np.array(list(results_in_few_threads(draw, DRAWS)))
     spread = max((compared.wide or 1.0) * float(null.std(ddof=1)), 1e-6)
-    return (own - float(null.mean())) / spread if own > null.max() else -np.inf
+    found = (own - float(null.mean())) / spread if own > null.max() else -np.inf
+    return lambda: found
 
 
 def _nearness(similarities: Array) -> float:

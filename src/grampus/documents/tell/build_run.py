@@ -2,7 +2,7 @@
 
 import hashlib
 import platform
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from ..._array import Array
 from ..._names import number_of
+from ..._parallel import FEW
 from ..._version import __version__
 from ...describe import Cluster, Typicality, Wording, describe
 from ...describe.direction import DocumentMeaning
@@ -22,6 +23,8 @@ from ...gram import Gram
 from ...gram.collection import content_names
 from ...persist import Documents, Provenance, Run, RunEvidence
 from ...persist.run import EXCERPT
+from ...run import Apart
+from ...run.runner import COPY_BYTES
 from ...text import Texts, stop_words
 from ...text.languages.segment import segment_words
 from ...text.meaning.encoder import encoder_digest, load_encoder
@@ -45,15 +48,15 @@ PACKAGES = ("numpy", "scipy", "scikit-learn", "PyStemmer")
 
 def build_run(answer: Answer) -> Run:
     """Return a complete answer as a Run."""
-    inputs, group, before = answer.inputs, answer.inputs.group, answer.before
+    inputs, group = answer.inputs, answer.inputs.group
     labels, steady = answer.labels, answer.stability
     words, model, unsaved = _model(answer)
     documents = np.full(len(labels), np.nan) if steady is None else steady.documents
     typical, (pairs, similarity) = answer.evidence, answer.duplicates
     notes = [*answer.notes, unsaved, *_remarks(answer), *([] if answer.sample is None else answer.sample.notes())]
-    excerpts = None if before is None else old_excerpts(before, inputs)
+    excerpts, fingerprint = answer.keeping()
     return Run(
-        provenance=_provenance(answer, words),
+        provenance=_provenance(answer, words, fingerprint),
         documents=_kept(inputs, excerpts),
         evidence=RunEvidence(
             labels=labels[group].astype(np.int32),
@@ -78,6 +81,20 @@ def build_run(answer: Answer) -> Run:
     )
 
 
+def begin_kept(answer: Answer) -> Callable[[], tuple[Texts | None, str]]:
+    """Begin what is read of the texts for a run, in a copy of this process where that pays: beginnings, fingerprint."""
+    inputs, before = answer.inputs, answer.before
+
+    def made() -> Callable[[], tuple[Texts | None, str]]:
+        excerpts = old_excerpts(before, inputs) if before is not None else None
+        if excerpts is None and inputs.has_texts:
+            excerpts = _excerpts(inputs, range(inputs.n))
+        found = excerpts, inputs.corpus.fingerprint if inputs.has_texts else _fingerprint(inputs)
+        return lambda: found
+
+    return Apart(made, inputs.corpus.texts.nbytes >= COPY_BYTES, FEW)
+
+
 def old_excerpts(before: Before, inputs: Inputs) -> Texts | None:
     """Return the excerpts of old documents, and those of new ones; None if they are not known."""
     known, new = before.run.documents.excerpts, np.flatnonzero(before.came_from < 0).tolist()
@@ -94,7 +111,7 @@ def _excerpts(inputs: Inputs, rows: Sequence[int]) -> Texts:
     return Texts(excerpt(text) or excerpt(given[at]) for at, text in zip(rows, shown, strict=True))
 
 
-def _provenance(answer: Answer, words: dict[str, Any] | None) -> Provenance:
+def _provenance(answer: Answer, words: dict[str, Any] | None, fingerprint: str) -> Provenance:
     """Return how the answer was made."""
     inputs, corpus, request, before = answer.inputs, answer.inputs.corpus, answer.request, answer.before
     if before is None:
@@ -113,7 +130,7 @@ def _provenance(answer: Answer, words: dict[str, Any] | None) -> Provenance:
         seed=request.seed,
         command=command,
         source=source,
-        fingerprint=corpus.fingerprint if inputs.has_texts else _fingerprint(inputs),
+        fingerprint=fingerprint,
         created=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
         seconds=round(answer.seconds, 3) if before is None else 0.0,
         versions=versions() | segmenter_version(inputs),
@@ -133,7 +150,7 @@ def _kept(inputs: Inputs, excerpts: Texts | None) -> Documents:
         classes=None if corpus.labels is None else Texts(corpus.labels),
         dates=corpus.dates,
         texts=texts,
-        excerpts=_excerpts(inputs, range(inputs.n)) if excerpts is None and texts is not None else excerpts,
+        excerpts=excerpts,
     )
 
 

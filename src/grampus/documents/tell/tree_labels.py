@@ -1,38 +1,59 @@
 """The tree of a run: named records."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..._array import Array
 from ...cluster import Node, Tree
-from ...describe import Cluster, Name, Wording, name_tree
+from ...describe import Cluster, Name, Wording
+from ...describe.names import begin_tree
 from ...persist import Branch, Level
+from ...run import Apart
 from ..given.inputs import Inputs
 
+MANY = 500  # documents, of whose parts another process takes the names to pay
 HEADS = 3  # clusters that the name of a union without words in common shows
 
 
-def branches(
-    tree: Tree, clusters: tuple[Cluster, ...], inputs: Inputs, labels: NDArray[np.intp], wording: Wording | None
-) -> tuple[tuple[Branch, ...], Array]:
-    """Return the tree as records with short labels, and the leaf of every document."""
-    whole = {node.index: int(labels[node.members[0]]) for node in tree.parts(len(clusters))}
+Clusters = tuple[Cluster, ...]
+
+
+def begin_branches(
+    tree: Tree, k: int, inputs: Inputs, labels: NDArray[np.intp], wording: Wording | None
+) -> Callable[[Clusters], tuple[tuple[Branch, ...], Array]]:
+    """Return what makes records of the tree, with short labels, and the leaf of every document, of k named clusters.
+
+    The texts of its parts are read meanwhile, in a copy of this process where it may be copied.
+    """
+    whole = {node.index: int(labels[node.members[0]]) for node in tree.parts(k)}
     leaf_of = np.full(len(labels), -1, dtype=np.int32)
     for leaf in tree.leaves:
         leaf_of[leaf.members] = leaf.index
+    begun = None
+    if wording is not None:
+        parents = [node.parent for node in tree.nodes]
+        begun = Apart(partial(begin_tree, wording, leaf_of, parents, {0, *whole}), len(labels) >= MANY)
     counts = np.bincount(inputs.group, minlength=len(labels))
-    named = _names(tree, clusters, whole, leaf_of, wording)
-    made = tuple(
-        Branch(
-            node.index, node.parent, node.children, int(counts[node.members].sum()), node.order,
-            float(node.scatter), float(node.gain), whole.get(node.index, -1), named[node.index].name,
-            named[node.index].words,
-        )
-        for node in tree.nodes
-    )  # fmt: skip
-    return made, leaf_of[inputs.group]
+
+    def made(clusters: Clusters) -> tuple[tuple[Branch, ...], Array]:
+        known = {index: (clusters[cluster].name, *clusters[cluster].words) for index, cluster in whole.items()}
+        known.setdefault(0, (_heads(list(range(len(clusters))), clusters),))
+        names = given_names(known, len(tree.nodes)) if begun is None else begun(known)
+        named = filled_names(tree.nodes, clusters, whole, names)
+        records = (
+            Branch(
+                node.index, node.parent, node.children, int(counts[node.members].sum()), node.order,
+                float(node.scatter), float(node.gain), whole.get(node.index, -1), named[node.index].name,
+                named[node.index].words,
+            )
+            for node in tree.nodes
+        )  # fmt: skip
+        return tuple(records), leaf_of[inputs.group]
+
+    return made
 
 
 def level_records(tree: Tree, levels: Mapping[str, NDArray[np.intp]]) -> tuple[Level, ...]:
@@ -50,18 +71,6 @@ def _is_whole(node: Node, labels: NDArray[np.intp], sizes: NDArray[np.intp]) -> 
     """Return whether the documents of a node are those of one cluster."""
     first = labels[node.members[0]]
     return first >= 0 and len(node.members) == sizes[first] and bool((labels[node.members] == first).all())
-
-
-def _names(
-    tree: Tree, clusters: tuple[Cluster, ...], whole: dict[int, int], leaf_of: Array, wording: Wording | None
-) -> list[Name]:
-    """Name the clusters, their unions by what they share, and their parts by what tells them apart."""
-    known = {index: (clusters[cluster].name, *clusters[cluster].words) for index, cluster in whole.items()}
-    known.setdefault(0, (_heads(list(range(len(clusters))), clusters),))
-    names = given_names(known, len(tree.nodes))
-    if wording is not None:
-        names = name_tree(wording, leaf_of, [node.parent for node in tree.nodes], known)
-    return filled_names(tree.nodes, clusters, whole, names)
 
 
 def given_names(known: Mapping[int, Sequence[str]], count: int) -> list[Name]:

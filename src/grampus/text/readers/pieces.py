@@ -155,7 +155,7 @@ class Pieces:
         """Yield the documents piece by piece; several files are read by the runner."""
         if len(self.files) == 1:  # one file is read as a stream
             return self.reader(self.files[0])
-        runner = runner_for(self.text_size)
+        runner = runner_for(self.text_size, held=True)
         return (corpus for some in runner.map(_read_file, self.files, self.reader) for corpus in some)
 
     def corpus(self) -> Corpus:

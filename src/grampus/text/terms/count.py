@@ -71,13 +71,14 @@ class Written:
         numbers : iterable of arrays
             For each piece, the number of each of its units in a common numbering.
         """
-        counts: dict[str, int] = {}
-        unit: dict[str, int] = {}
-        for part, number in zip(parts, numbers, strict=True):
-            for token, own, more in zip(part.tokens, number[part.unit].tolist(), part.count.tolist(), strict=True):
-                counts[token] = counts.get(token, 0) + more
-                unit[token] = own
-        return cls(list(counts), np.array(list(unit.values()), np.int32), np.array(list(counts.values()), np.int64))
+        place: defaultdict[str, int] = defaultdict(count().__next__)
+        known = list(parts)
+        places = [np.fromiter(map(place.__getitem__, part.tokens), np.int32, len(part.tokens)) for part in known]
+        counts, unit = np.zeros(len(place), np.int64), np.zeros(len(place), np.int32)
+        for at, part, number in zip(places, known, numbers, strict=True):
+            unit[at] = number[part.unit]
+            counts[at] += part.count  # a piece has each of its tokens once
+        return cls(list(place), unit, counts)
 
     def add(self, other: Written) -> None:
         """Append the tokens of another language."""
@@ -182,6 +183,8 @@ class Units:
         grams : sequence of pairs of int
             For each n-gram, in the order of their units, the units of its first n−1 tokens and of the last.
         """
+        if not grams:
+            return np.fromiter((self.tokens[token] for token in tokens if token is not None), np.int32, len(tokens))
         number, parts = np.empty(len(tokens), np.int32), iter(grams)
         for unit, token in enumerate(tokens):
             if token is not None:

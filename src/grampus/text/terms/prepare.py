@@ -161,7 +161,7 @@ def _by_letters(texts: Sequence[str]) -> str:
 def cut_texts(texts: Sequence[str]) -> tuple[Runner, list[slice]]:
     """Return the runner for texts, and the pieces that it wants."""
     sizes = text_sizes(texts)
-    runner = runner_for(int(sizes.sum()))
+    runner = runner_for(int(sizes.sum()), held=True)
     return runner, runner.cut(sizes)
 
 

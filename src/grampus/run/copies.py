@@ -1,0 +1,270 @@
+"""Copies of this process, for the pieces of a map and for work next to it: they see all that it has in memory.
+
+A copy starts in milliseconds, with every module loaded and every text at hand; a new process takes most of a second and
+must be sent its piece. Other threads may be in the middle of something when their process is copied, so that copies are
+for the command, whose process is its own (`_parallel.begin_copies`), and for Linux.
+"""
+
+import fcntl
+import gc
+import os
+import pickle
+import selectors
+import signal
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from typing import Any, Generic, NoReturn, TypeVar
+from weakref import finalize
+
+from .._config import settings
+from .._parallel import make_no_copies, may_copy, thread_count, work_alone
+from ..errors import PartsError
+from .base import KILLED, Function, Runner, ThisThread, end_with
+
+T = TypeVar("T")
+
+_NUMBER, _SIZE = 4, 8  # bytes of the number of a piece, and of the size of a message
+_PIPE = 1 << 20  # bytes of a message that its sender need not wait for
+
+
+class Forks(Runner):
+    """Work in copies of this process, made for each map; whichever is free takes the next piece.
+
+    Parameters
+    ----------
+    workers : int
+    piece_bytes : int, optional
+
+    Examples
+    --------
+    >>> from grampus.run import Forks
+    >>> list(Forks(2).map(lambda texts, sign: sign.join(texts), [["a", "b"], ["c"]], "-"))
+    ['a-b', 'c']
+    """
+
+    def __init__(self, workers: int, piece_bytes: int | None = None) -> None:
+        self.workers, self.piece_bytes = workers, piece_bytes
+
+    def map(self, function: Function, pieces: Iterable[Any], *shared: Any) -> Iterator[Any]:
+        """Yield a function of every piece, in their order."""
+        work = list(pieces)
+        queue = _Queue(len(work))
+        copies = dict[int, int]()  # the processes, by where their results come from
+        early = dict[int, Any]()  # results whose turn has not come
+
+        def serve(into: int) -> None:
+            work_alone()
+            queue.listen()
+            while (number := queue.take()) is not None:
+                _send(into, _tried(lambda: (number, function(work[number], *shared))))
+
+        complete = False
+        try:
+            while len(copies) < min(self.workers, len(work)):
+                started = _copy(serve, copies)
+                if started is None:  # the system has no room for another
+                    break
+                copies |= [started]
+            if not copies:
+                yield from ThisThread().map(function, work, *shared)
+                return
+            with selectors.DefaultSelector() as waiting:
+                for place in copies:
+                    waiting.register(place, selectors.EVENT_READ)
+                for turn in range(len(work)):
+                    while turn not in early:
+                        queue.fill()
+                        for key, _ in waiting.select():
+                            if (answer := _receive(key.fd)) is not None:
+                                early |= [_result(answer)]
+                            else:
+                                waiting.unregister(key.fd)
+                        if turn not in early and not waiting.get_map():
+                            raise PartsError(KILLED)
+                    yield early.pop(turn)
+            complete = True
+        finally:
+            queue.close()
+            for place, copy in copies.items():
+                _end(copy, (place,), at_once=not complete)
+
+
+class Apart(Generic[T]):
+    """What is made in a copy of this process while this one goes on, and called there, once, with what comes later.
+
+    Where this process must not be copied, and where the copy dies, it is made here when it is called.
+
+    Parameters
+    ----------
+    make : callable
+        Returns the function to call.
+    pays : bool
+        Whether it takes long enough to be worth a process.
+    threads : int
+        Threads from which on it pays.
+
+    Examples
+    --------
+    >>> from grampus.run import Apart
+    >>> Apart(lambda: sorted)([2, 1])
+    [1, 2]
+    """
+
+    def __init__(self, make: Callable[[], Callable[..., T]], pays: bool = True, threads: int = 2) -> None:
+        self._make = make
+        self._ended: Callable[[], Any] | None = None
+        if not pays or not may_copy() or thread_count() < threads or settings().device != "cpu":
+            return
+        questions, self._ask = os.pipe()
+        started = _copy(self._serve(questions), (self._ask,))
+        os.close(questions)
+        if started is None:
+            os.close(self._ask)
+        else:
+            self._answers, copy = started
+            self._ended = finalize(self, _end, copy, (self._ask, self._answers), at_once=True)
+
+    def _serve(self, questions: int) -> Callable[[int], None]:
+        def serve(into: int) -> None:
+            make_no_copies()
+
+            def answered() -> T | None:
+                function, given = self._make(), _receive(questions)
+                return None if given is None else function(*pickle.loads(given))  # noqa: S301  (from this process)
+
+            _send(into, _tried(answered))
+
+        return serve
+
+    def __call__(self, *given: Any) -> T:
+        """Return the function of what came later."""
+        if self._ended is None:
+            return self._make()(*given)
+        with suppress(BrokenPipeError):
+            _send(self._ask, pickle.dumps(given, protocol=5))
+        answer = _receive(self._answers)
+        self._ended()
+        return self._make()(*given) if answer is None else _result(answer)
+
+
+class _Queue:
+    """The numbers of pieces, in a pipe from which every copy takes the next."""
+
+    def __init__(self, n: int) -> None:
+        self._output, self._input = os.pipe()
+        os.set_blocking(self._input, False)
+        self._left = memoryview(b"".join(number.to_bytes(_NUMBER, "little") for number in range(n)))
+        self.fill()
+
+    def fill(self) -> None:
+        """Write as many numbers as have room; close the pipe behind the last."""
+        with suppress(BlockingIOError):
+            while self._left:
+                self._left = self._left[os.write(self._input, self._left[:4096]) :]  # whole, or not at all
+            self.listen()
+
+    def listen(self) -> None:
+        """Close the end that numbers go into."""
+        if self._input >= 0:
+            os.close(self._input)
+        self._input = -1
+
+    def take(self) -> int | None:
+        """Return the next number; None behind the last."""
+        taken = os.read(self._output, _NUMBER)
+        return int.from_bytes(taken, "little") if taken else None
+
+    def close(self) -> None:
+        """Close both ends."""
+        self.listen()
+        os.close(self._output)
+
+
+def _copy(work: Callable[[int], None], others: Iterable[int]) -> tuple[int, int] | None:
+    """Make a copy that works and writes to a pipe; return the pipe's other end and the process, None if it failed.
+
+    The copy closes `others`, ends of pipes that are this process's alone.
+    """
+    output, into = os.pipe()
+    with suppress(OSError):  # more than the system allows
+        fcntl.fcntl(into, fcntl.F_SETPIPE_SZ, _PIPE)
+    parent = os.getpid()
+    try:
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", ".*multi-threaded", DeprecationWarning)
+            copy = os.fork()
+    except OSError:
+        os.close(output)
+        copy = -1
+    if copy == 0:
+        _live(work, into, (output, *others), parent)
+    os.close(into)
+    return (output, copy) if copy > 0 else None
+
+
+def _live(work: Callable[[int], None], into: int, others: Iterable[int], parent: int) -> NoReturn:
+    """Work as a copy, and end."""
+    status = 1
+    try:
+        gc.freeze()  # a look at the objects of the parent would copy them
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends its copies
+        end_with(parent)
+        for place in others:
+            os.close(place)
+        work(into)
+        status = 0
+    finally:
+        os._exit(status)
+
+
+def _end(copy: int, places: Iterable[int], *, at_once: bool) -> None:
+    """Close what leads to a copy and wait for its end, which can be at once."""
+    for place in places:
+        os.close(place)
+    if at_once:
+        os.kill(copy, signal.SIGKILL)
+    os.waitpid(copy, 0)
+
+
+def _tried(call: Callable[[], Any]) -> bytes:
+    """Return as bytes what a call returns or raises."""
+    try:
+        return pickle.dumps((None, call()), protocol=5)
+    except Exception as error:
+        with suppress(Exception):  # whatever a reader may raise
+            return pickle.dumps((error, None), protocol=5)
+        return pickle.dumps((PartsError(f"{type(error).__name__}: {error}"), None), protocol=5)
+
+
+def _result(answer: bytes | bytearray) -> Any:
+    """Return what a call returned; raise what it raised."""
+    error, result = pickle.loads(answer)  # noqa: S301  (written by a copy of this process)
+    if error is not None:
+        raise error
+    return result
+
+
+def _send(place: int, message: bytes) -> None:
+    """Write a message, and its size before it."""
+    for part in (len(message).to_bytes(_SIZE, "little"), message):
+        left = memoryview(part)
+        while left:
+            left = left[os.write(place, left) :]
+
+
+def _receive(place: int) -> bytearray | None:
+    """Return a message; None where its sender has ended."""
+    size = _read(place, _SIZE)
+    message = _read(place, int.from_bytes(size, "little")) if len(size) == _SIZE else None
+    return message if message is not None and len(message) == int.from_bytes(size, "little") else None
+
+
+def _read(place: int, size: int) -> bytearray:
+    """Return so many bytes of a pipe; fewer at its end."""
+    found, reached = bytearray(size), 0
+    with memoryview(found) as view:
+        while reached < size and (more := os.readv(place, [view[reached:]])):
+            reached += more
+    del found[reached:]
+    return found

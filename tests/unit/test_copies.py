@@ -1,0 +1,206 @@
+"""Copies of the process: the same answers as without, errors that arrive, and nothing that stays behind."""
+
+import os
+import signal
+import sys
+import time
+
+import numpy as np
+import pytest
+
+from grampus import config
+from grampus._parallel import _threads_for, may_copy, thread_count
+from grampus.errors import InputError, PartsError
+from grampus.run import Apart, Forks, Processes, ThisThread, copies, runner_for
+from grampus.text import TermVectorizer
+from grampus.text.languages.detect import detect_languages
+from tests.unit.test_runner import texts
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="copies are for Linux")
+
+
+@pytest.fixture
+def own_process(monkeypatch):
+    """Let this process be copied, as the command's is."""
+    monkeypatch.setattr("grampus._parallel._process.copied", True)
+    with config(threads=2):
+        yield
+
+
+def children():
+    """Return the processes that this one started and has not waited for."""
+    with open(f"/proc/self/task/{os.getpid()}/children") as file:
+        return file.read().split()
+
+
+def _square(number):
+    if number == 7:
+        raise InputError("7 is not allowed.")
+    return number * number
+
+
+def _killed(number):
+    if number == 3:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return number
+
+
+# -- pieces
+
+
+@pytest.mark.parametrize("pieces", [0, 1, 5, 20_000])  # more numbers than a pipe holds
+def test_every_piece_is_worked_on_in_its_order(pieces):
+    before = len(os.listdir("/proc/self/fd"))
+    assert list(Forks(3).map(lambda number, add: number + add, range(pieces), 1)) == list(range(1, pieces + 1))
+    assert not children()
+    assert len(os.listdir("/proc/self/fd")) == before
+
+
+def test_work_is_done_by_others_with_one_thread_each():
+    found = list(Forks(2).map(lambda _: (os.getpid(), may_copy(), _threads_for(100, 8)), range(4)))
+    assert os.getpid() not in {process for process, _, _ in found}
+    assert {(allowed, threads) for _, allowed, threads in found} == {(False, 1)}
+
+
+def test_a_large_result_arrives_whole():
+    found = list(Forks(2).map(np.arange, [3_000_000, 5]))
+    assert [len(one) for one in found] == [3_000_000, 5]
+    assert found[0][-1] == 2_999_999
+
+
+def test_an_error_arrives_as_it_was_raised():
+    with pytest.raises(InputError, match="7 is not allowed"):
+        list(Forks(2).map(_square, range(20)))
+    assert not children()
+
+
+def test_an_error_that_cannot_be_sent_is_told_in_words():
+    class LocalError(Exception):
+        pass
+
+    def fails(_):
+        raise LocalError("no such thing")
+
+    with pytest.raises(PartsError, match="LocalError: no such thing"):
+        list(Forks(2).map(fails, range(2)))
+
+
+def test_a_copy_that_is_killed_is_an_error_with_advice():
+    with pytest.raises(PartsError, match="killed, most likely for lack of memory"):
+        list(Forks(2).map(_killed, range(8)))
+    assert not children()
+
+
+def test_a_map_that_is_left_ends_its_copies():
+    found = Forks(2).map(lambda number: time.sleep(60 * number) or number, range(3))
+    assert next(found) == 0
+    found.close()
+    assert not children()
+
+
+def test_work_goes_on_here_where_no_copy_can_be_made(monkeypatch):
+    def refused():
+        raise BlockingIOError("no more processes")
+
+    monkeypatch.setattr(copies.os, "fork", refused)
+    assert list(Forks(2).map(_square, range(4))) == [0, 1, 4, 9]
+
+
+# -- apart
+
+
+def test_what_is_made_apart_is_called_with_what_comes_later(own_process):
+    made = Apart(lambda: (os.getpid(), dict)[1])
+    assert made([("a", 1)]) == {"a": 1}
+    assert Apart(lambda: os.getpid)() != os.getpid()
+    assert not children()
+
+
+def test_without_copies_it_is_made_here():
+    assert Apart(lambda: os.getpid)() == os.getpid()
+
+
+@pytest.mark.usefixtures("own_process")
+def test_too_few_threads_and_too_little_work_make_no_copy():
+    assert Apart(lambda: os.getpid, threads=3)() == os.getpid()
+    assert Apart(lambda: os.getpid, pays=False)() == os.getpid()
+    with config(threads=1):
+        assert Apart(lambda: os.getpid)() == os.getpid()
+
+
+@pytest.mark.usefixtures("own_process")
+def test_an_error_apart_arrives():
+    with pytest.raises(InputError, match="7 is not allowed"):
+        Apart(lambda: _square)(7)
+    with pytest.raises(ZeroDivisionError):
+        Apart(lambda: 1 // 0)()
+
+
+@pytest.mark.usefixtures("own_process")
+def test_a_copy_that_dies_is_replaced():
+    parent = os.getpid()
+
+    def make():
+        if os.getpid() != parent:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return sorted
+
+    assert Apart(make)([2, 1]) == [1, 2]
+
+
+@pytest.mark.usefixtures("own_process")
+def test_a_copy_that_nobody_asks_is_ended():
+    waiting = Apart(lambda: time.sleep(60))
+    assert len(children()) == 1
+    del waiting
+    assert not children()
+
+
+@pytest.mark.usefixtures("own_process")
+def test_a_copy_makes_no_copies_and_has_threads():
+    assert Apart(lambda: lambda: (may_copy(), thread_count()))() == (False, 2)
+
+
+# -- who chooses them
+
+
+def test_texts_in_memory_go_to_copies_where_they_are_allowed(own_process):
+    assert isinstance(runner_for(1e7, held=True), Forks)
+    assert isinstance(runner_for(3e6, held=True), ThisThread)
+    with config(workers=3):
+        assert isinstance(runner_for(10, held=True), Forks)
+        assert isinstance(runner_for(10), Processes)
+    with config(workers=1):
+        assert isinstance(runner_for(1e7, held=True), ThisThread)
+
+
+def test_copies_are_as_many_as_there_is_text_for(own_process, monkeypatch):
+    monkeypatch.setattr("grampus.run.runner.core_count", lambda: 16)
+    with config(threads=16):
+        assert [runner_for(size, held=True).workers for size in (4.1e6, 20e6, 1e9)] == [2, 10, 16]
+
+
+def test_only_the_command_makes_copies():
+    assert not may_copy()
+    assert isinstance(runner_for(3e7, held=True), ThisThread)
+
+
+def test_terms_and_languages_are_the_same(own_process):
+    documents = [*texts(400), *["Die Wale sind in allen Meeren der Welt zu Hause und nicht in den Seen."] * 60]
+    documents += ["Subject: whales\n\nwhale song\n-- \nmy signature"] * 3
+
+    def found():
+        words = TermVectorizer(weighting="lec", stop_words="auto", stemmer="auto", clean=True, ngram_range=(1, 2))
+        prepared = words.prepare(documents)
+        rows = words.fit_transform(prepared)
+        forms = words.forms_
+        return (
+            [part.tobytes() for part in (rows.data, rows.indices, rows.indptr)], list(words.vocabulary_),
+            list(forms.words), list(forms.stems), forms.counts.tolist(), list(prepared.texts), prepared.notes(),
+        )  # fmt: skip
+
+    with config(workers=1):
+        alone = found()
+    with config(workers=3):
+        assert found() == alone
+    assert detect_languages(documents)[-4] == "de"
