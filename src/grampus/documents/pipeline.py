@@ -42,7 +42,7 @@ from .given.large import draw_sample
 from .later.stages import continue_clusters, keep_levels, keep_names, keep_places, read_again
 from .tell.build_run import begin_kept, describe_clusters, heatmap_sample, self_prediction_rate, wording_of
 from .tell.duplicates import LOOKED_AT, duplicates
-from .tell.layout import LARGEST, REPRESENTATIVES, begin_layout, representatives
+from .tell.layout import LARGEST, REPRESENTATIVES, begin_layout, begin_layout_apart, representatives
 from .tell.tree_labels import begin_branches
 from .work import ITERATIONS, StageCost, Work, WorkUnits
 
@@ -203,6 +203,7 @@ def nest(answer: Answer) -> Answer:
     labels, request = answer.clustering.labels, answer.request
     if answer.before is not None:
         return keep_levels(answer)
+    laying = begin_layout_apart(answer.gram) or NOT_YET
     base = answer.gram.split_shift()[0]
     levels = nested(base, labels, answer.ks, request.seed, smallest=request.smallest)
     levels = {name: by_size(level, answer.inputs.weights) for name, level in levels.items()}
@@ -212,7 +213,7 @@ def nest(answer: Answer) -> Answer:
     kept = level == "middle"
     clustering = replace(answer.clustering, polished=answer.clustering.polished and kept)
     names = {int(levels[level][labels == old][0]): name for old, name in answer.names.items()} if kept else {}
-    return replace(answer, levels=levels, level=level, clustering=clustering, names=names).noted(note)
+    return replace(answer, levels=levels, level=level, clustering=clustering, names=names, laying=laying).noted(note)
 
 
 def cost_of_nest(work: Work) -> StageCost:
@@ -293,7 +294,9 @@ def name(answer: Answer) -> Answer:
     nodes = nested_tree(answer.gram, labels, PARTS, **neighbours(answer.levels, answer.level))
     made = begin_branches(nodes, answer.n_clusters, inputs, labels, wording)
     keeping = begin_kept(answer)
-    laying = begin_layout(answer.gram) if before is None else NOT_YET  # the map, while Python makes names
+    laying = answer.laying
+    if laying is NOT_YET and before is None:
+        laying = begin_layout(answer.gram)  # while Python makes names
     progress("describing", 1, 4)
     clusters = describe_clusters(answer, wording)
     progress("describing", 2, 4)

@@ -15,7 +15,7 @@ from ..describe import Cluster
 from ..persist import Branch, Choice, Run
 from ..persist.edits import digest
 from ..persist.regrow import preorder
-from ..run import Apart
+from ..run import Apart, returned
 from ..run.runner import COPY_BYTES
 from ..text import Corpus, Texts
 from .colours import level_marks
@@ -74,11 +74,7 @@ def begin_index(documents: Corpus) -> Callable[[Page], str]:
     """Begin the index of these documents in a copy of this process; return what waits for that of their page."""
     columns = _columns(documents.ids, documents.titles, documents.texts)
 
-    def made() -> Callable[[], str]:
-        packed = packed_index(columns)
-        return lambda: packed
-
-    begun = Apart(made, sum(column.nbytes for column in columns) >= COPY_BYTES, FEW)
+    begun = Apart(lambda: returned(packed_index(columns)), sum(column.nbytes for column in columns) >= COPY_BYTES, FEW)
 
     def waited(page: Page) -> str:
         own = _columns(page.run.documents.ids, page.titles, page.run.documents.texts)

@@ -1,8 +1,19 @@
 """Who does the work over the pieces of a collection: this thread, copies of its process, others, or Dask."""
 
 from .base import Runner, ThisThread
-from .copies import Apart, Forks
+from .copies import Apart, Forks, returned
 from .runner import Processes, runner_for, using
 from .scratch import Record, Scratch
 
-__all__ = ["Apart", "Forks", "Processes", "Record", "Runner", "Scratch", "ThisThread", "runner_for", "using"]
+__all__ = [
+    "Apart",
+    "Forks",
+    "Processes",
+    "Record",
+    "Runner",
+    "Scratch",
+    "ThisThread",
+    "returned",
+    "runner_for",
+    "using",
+]

@@ -148,6 +148,18 @@ class Apart(Generic[T]):
         return self._make()(*given) if answer is None else _result(answer)
 
 
+def returned(value: T) -> Callable[[], T]:
+    """Return what returns a value, for `Apart` to send: what it is made of stays in the copy.
+
+    Examples
+    --------
+    >>> from grampus.run import Apart, returned
+    >>> Apart(lambda: returned(1 + 1))()
+    2
+    """
+    return lambda: value
+
+
 class _Queue:
     """The numbers of pieces, in a pipe from which every copy takes the next."""
 

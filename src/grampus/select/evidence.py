@@ -27,7 +27,7 @@ from .._parallel import blas_threads, results_in_few_threads
 from .._progress import Progress
 from ..gram import Gram, LinearGram, centre
 from ..gram.eigen import eigenpairs
-from ..run import Apart
+from ..run import Apart, returned
 from .leftover import share_left_over
 from .splits import Entropy, half, keyed_generator, null_generator
 from .strength import adjusted_rand, tables
@@ -435,8 +435,7 @@ def _begin_beyond(n: int, compared: Compared, entropy: Entropy) -> Callable[[], 
 
     null = np.array(list(results_in_few_threads(draw, DRAWS)))
     spread = max((compared.wide or 1.0) * float(null.std(ddof=1)), 1e-6)
-    found = (own - float(null.mean())) / spread if own > null.max() else -np.inf
-    return lambda: found
+    return returned((own - float(null.mean())) / spread if own > null.max() else -np.inf)
 
 
 def _nearness(similarities: Array) -> float:

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from .._array import Array
 from .._check import check_partition
 from .._names import LEVELS
+from .._parallel import results_in_few_threads
 from ..cluster import kernel_kmeans
 from ..cluster.trees.nested import merges
 from ..gram import Gram
@@ -74,14 +75,18 @@ def finer(gram: Gram, labels: NDArray[np.intp], k: int, seed: int, smallest: int
     clusters = int(labels.max()) + 1
     sizes = np.bincount(labels[labels >= 0], minlength=clusters)
     parts = _shares(_scatter(gram, labels, clusters), sizes // smallest, k)
+    members = [np.flatnonzero(labels == cluster) for cluster in range(clusters)]
+
+    def inside(cluster: int) -> NDArray[np.intp]:
+        some, count = members[cluster], int(parts[cluster])
+        if count == 1:
+            return np.zeros(len(some), dtype=np.intp)
+        run = kernel_kmeans(gram.take(some), count, init="k-means++", n_init=STARTS, random_state=seed)
+        return np.asarray(np.unique(run.labels, return_inverse=True)[1], dtype=np.intp)
+
     divided, total = np.full(len(labels), -1, dtype=np.intp), 0
-    for cluster, count in enumerate(parts.tolist()):
-        members = np.flatnonzero(labels == cluster)
-        inner = np.zeros(len(members), dtype=np.intp)
-        if count > 1:
-            run = kernel_kmeans(gram.take(members), count, init="k-means++", n_init=STARTS, random_state=seed)
-            inner = np.unique(run.labels, return_inverse=True)[1].astype(np.intp)
-        divided[members] = inner + total
+    for some, inner in zip(members, results_in_few_threads(inside, clusters), strict=True):
+        divided[some] = inner + total
         total += int(inner.max()) + 1
     return by_size(divided)
 

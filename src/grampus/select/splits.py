@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from .._array import Array
 from .._check import check_choice, check_integer
+from .._parallel import results_in_few_threads
 from ..cluster.kmeans import JOINS, Labels, plus_plus, random_partition, row_reader
 from ..errors import InputError
 from ..gram import Gram
@@ -97,23 +98,26 @@ class Splits:
         """
         n = len(gram)
         starts = np.full((2 * len(numbers) * self.n_init, n), -1, dtype=np.int32)
-        rows = iter(starts)
         seeded = self.init not in ("random", "documents")
         reader, diagonal = (row_reader(gram), gram.diagonal().astype(np.float64)) if seeded else (None, np.empty(0))
-        for number in numbers:
+
+        def draw(at: int) -> None:
+            number, side = numbers[at // 2], at % 2
             first = half(n, entropy, number)
-            for side, inside in enumerate((first, ~first)):
-                members = np.flatnonzero(inside)
-                read = reader(members) if reader is not None else None
-                for start in range(self.n_init):
-                    row, rng = next(rows), keyed_generator(entropy, _START, number, k, side, start)
-                    if self.init == "random" or (self.init == "auto" and start == 0):
-                        row[members] = random_partition(len(members), k, rng)
-                    elif self.init == "documents":
-                        row[members] = JOINS
-                        row[rng.choice(members, k, replace=False)] = np.arange(k)
-                    elif read is not None:
-                        row[members] = plus_plus(read, diagonal[members], k, rng, np.ones(len(members)))
+            members = np.flatnonzero(~first if side else first)
+            read = reader(members) if reader is not None else None
+            for start in range(self.n_init):
+                row, rng = starts[at * self.n_init + start], keyed_generator(entropy, _START, number, k, side, start)
+                if self.init == "random" or (self.init == "auto" and start == 0):
+                    row[members] = random_partition(len(members), k, rng)
+                elif self.init == "documents":
+                    row[members] = JOINS
+                    row[rng.choice(members, k, replace=False)] = np.arange(k)
+                elif read is not None:
+                    row[members] = plus_plus(read, diagonal[members], k, rng, np.ones(len(members)))
+
+        for _ in results_in_few_threads(draw, 2 * len(numbers)):
+            pass
         return starts
 
 

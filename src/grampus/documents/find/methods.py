@@ -6,6 +6,7 @@ stability, assignment of new documents) is computed the same way for all methods
 
 import warnings
 from abc import abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, ClassVar
@@ -16,6 +17,7 @@ from numpy.typing import NDArray
 from ..._array import Array, is_sparse
 from ..._check import check_integer
 from ..._config import may_keep
+from ..._parallel import FEW
 from ..._progress import as_progress
 from ...cluster import (
     bisecting_kernel_kmeans,
@@ -29,12 +31,14 @@ from ...cluster import (
 from ...cluster.kmeans.centroids import Centroids
 from ...errors import InputError
 from ...gram import Gram, at_rank, centre
+from ...run import Apart, returned
 from ..work import ITERATIONS, StageCost, Work, WorkUnits
 from .graphs import FEWER, FEWEST, LESS, MOST_GRAPHED, Cuts, cuts_of, dominant_cut, neighbours_of, spectral_start
 from .linked import linked_clusters
 from .method import Found, Job, Method, step_name
 
 CUTS = 200  # clusters: a cut into more takes as many eigenvectors, which costs more than all the rest
+MANY = 2_000  # documents from which on views are worth processes of their own
 STARTS = ("auto", "spectral", "random", "k-means++", "pddp")
 
 
@@ -188,15 +192,15 @@ class ConsensusMethod(Method):
         if np.count_nonzero(job.weights > 0) < FEWEST:
             return _starts(gram, job)
         options: dict[str, Any] = {"sample_weight": job.weights, "random_state": job.seed}
+        main, pays = gram.split_shift()[0]._main_part(), len(gram) >= MANY
+        more = None if main is None else Apart(partial(self._alone, main, job, options), pays)
         views = _views(gram, {*self.ranks, *(rank for rank, _ in self.graphs)})
-        partitions, cuts = self._look(views, job, self.n_init, options)
-        main = gram.split_shift()[0]._main_part()
-        if main is not None:
-            alone = _views(main, {*views})
-            more, others = self._look(alone, job, -(-self.n_init // 2), options)
-            partitions, cuts = partitions + more, [*cuts, *others]
-        partitions += [each.partitions(len(gram)) for each in cuts if each is not None]
-        given = np.concatenate(partitions)
+        ranked = Apart(lambda: returned(self._ranked(views, job, self.n_init, options)), pays, FEW)
+        linked = Apart(lambda: returned(linked_clusters(gram, job.weights, job.k, job.seed)), pays, FEW)
+        cuts = self._cuts(views, job)
+        others, pieces = ([], []) if more is None else more()
+        cut = [each.partitions(len(gram)) for each in cuts if each is not None]
+        given = np.concatenate([*ranked(), *others, *cut, *pieces])
         found = consensus(given, job.k, n_init=job.n_init, progress=job.progress, **options)
         labels, outcome = None, found.outcome
         if cuts and cuts[0] is not None:
@@ -204,7 +208,7 @@ class ConsensusMethod(Method):
             wider = partial(self._cut, views[rank], job, 2 * n_neighbors)
             labels = dominant_cut(cuts[0], wider, found.labels, job.k, job.n_init, job.seed)
         if labels is None:
-            labels = linked_clusters(gram, job.weights, job.k, job.seed)
+            labels = linked()
         if labels is None:
             last = kernel_kmeans(gram, job.k, init=_completed(gram, found.labels, job.weights), n_init=1, **options)
             labels, outcome = last.labels, last.outcome
@@ -212,16 +216,23 @@ class ConsensusMethod(Method):
         found = replace(found, labels=labels, confidence=confidence(given, labels, sample_weight=job.weights))
         return Found(labels, str(outcome), result=found, confidence=found.confidence)
 
-    def _look(
-        self, views: dict[int, Gram], job: Job, n_init: int, options: dict[str, Any]
-    ) -> tuple[list[Any], list[Cuts | None]]:
-        """Return the partitions of every rank, starts by documents, and the cuts of the graphs."""
+    def _ranked(self, views: dict[int, Gram], job: Job, n_init: int, options: dict[str, Any]) -> list[Any]:
+        """Return the partitions of every rank, starts by documents."""
         ranked = list({id(views[rank]): views[rank] for rank in self.ranks}.values())
         n_init = -(-n_init * len(self.ranks) // len(ranked))  # as many partitions where ranks coincide
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", FEWER, UserWarning)  # the consensus counts its own
-            partitions = [kernel_kmeans(view, job.k, n_init=n_init, **options).runs.labels for view in ranked]
-        return partitions, [self._cut(views[rank], job, count) for rank, count in self.graphs if 1 < job.k <= CUTS]
+            return [kernel_kmeans(view, job.k, n_init=n_init, **options).runs.labels for view in ranked]
+
+    def _cuts(self, views: dict[int, Gram], job: Job) -> list[Cuts | None]:
+        """Return the cuts of the graphs."""
+        return [self._cut(views[rank], job, count) for rank, count in self.graphs if 1 < job.k <= CUTS]
+
+    def _alone(self, main: Gram, job: Job, options: dict[str, Any]) -> Callable[[], tuple[list[Any], list[Any]]]:
+        """Return what returns partitions of the main part of a Gram, of every rank and of the graphs."""
+        views = _views(main, {*self.ranks, *(rank for rank, _ in self.graphs)})
+        ranked = self._ranked(views, job, -(-self.n_init // 2), options)
+        return returned((ranked, [each.partitions(len(main)) for each in self._cuts(views, job) if each is not None]))
 
     def _cut(self, view: Gram, job: Job, n_neighbors: int) -> Cuts | None:
         return cuts_of(view, job.weights, n_neighbors, job.k, 3 * self.n_init // 2, job.seed)

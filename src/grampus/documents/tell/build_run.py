@@ -23,7 +23,7 @@ from ...gram import Gram
 from ...gram.collection import content_names
 from ...persist import Documents, Provenance, Run, RunEvidence
 from ...persist.run import EXCERPT
-from ...run import Apart
+from ...run import Apart, returned
 from ...run.runner import COPY_BYTES
 from ...text import Texts, stop_words
 from ...text.languages.segment import segment_words
@@ -89,8 +89,7 @@ def begin_kept(answer: Answer) -> Callable[[], tuple[Texts | None, str]]:
         excerpts = old_excerpts(before, inputs) if before is not None else None
         if excerpts is None and inputs.has_texts:
             excerpts = _excerpts(inputs, range(inputs.n))
-        found = excerpts, inputs.corpus.fingerprint if inputs.has_texts else _fingerprint(inputs)
-        return lambda: found
+        return returned((excerpts, inputs.corpus.fingerprint if inputs.has_texts else _fingerprint(inputs)))
 
     return Apart(made, inputs.corpus.texts.nbytes >= COPY_BYTES, FEW)
 

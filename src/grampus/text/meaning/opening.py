@@ -6,6 +6,8 @@ from itertools import islice
 from ..clean import Cleaner, Cleaning
 from ..corpus import Corpus
 from ..languages.segment import UNSPACED_LETTERS
+from ..store import Texts
+from ..terms.prepare import cut_texts
 
 WORDS = 48  # of a text: with 24 trials were a little worse, with 96 or four times 48 no better
 _CHARACTERS = 2_000  # of an opening, at most: a text need not have words
@@ -55,6 +57,12 @@ def openings(corpus: Corpus, cleaning: Cleaning | None) -> list[str]:
     cleaning : Cleaning or None
         What is dropped from the texts first.
     """
+    titles = Texts([""] * len(corpus)) if corpus.titles is None else corpus.titles
+    runner, pieces = cut_texts(corpus.texts)
+    given = ((corpus.texts[piece], titles[piece]) for piece in pieces)
+    return [one for some in runner.map(_openings, given, cleaning) for one in some]
+
+
+def _openings(piece: tuple[Texts, Texts], cleaning: Cleaning | None) -> list[str]:
     cleaner = None if cleaning is None else Cleaner(cleaning)
-    titles = [""] * len(corpus) if corpus.titles is None else corpus.titles
-    return [opening(text, title, cleaner) for text, title in zip(corpus.texts, titles, strict=True)]
+    return [opening(text, title, cleaner) for text, title in zip(*piece, strict=True)]
