@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from .._array import Array
 from .._progress import Progress
 from ..cluster import Tree
-from ..describe import Cluster, Typicality
+from ..describe import Cluster, Name, Typicality, Wording
 from ..gram import Gram
 from ..kernels import Kernel
 from ..persist import Branch, Choice, Layout, Run
@@ -106,6 +106,31 @@ class Before:
 
 
 @dataclass(frozen=True)
+class Telling:
+    """Begun in copies of this process where that pays; elsewhere each is made when it is asked for.
+
+    Attributes
+    ----------
+    keeps : bool
+        Whether an update keeps the names that clusters have.
+    wording : Wording or None
+        The words of the documents; None where names are kept.
+    names : callable
+        Returns the names of the clusters, None for those without words.
+    branches : callable
+        Returns the tree, its named records and the leaf of every document, given the clusters.
+    kept : callable
+        Returns the beginnings and the fingerprint of the texts.
+    """
+
+    keeps: bool
+    wording: Wording | None
+    names: Callable[[], Sequence[Name] | None]
+    branches: Callable[[tuple[Cluster, ...]], tuple[Tree, tuple[Branch, ...], Array]]
+    kept: Callable[[], tuple[Texts | None, str]]
+
+
+@dataclass(frozen=True)
 class Answer:
     """Everything known so far, about m distinct documents.
 
@@ -149,8 +174,10 @@ class Answer:
     clusters : tuple of Cluster
     nodes, tree, leaves
         The tree: as it was grown, as named records, and the leaf of every document.
-    laying, keeping : callable
-        Wait for the places on the map, and for the beginnings and the fingerprint of the texts.
+    telling : Telling
+        Names, tree and texts, as they were begun.
+    laying : callable
+        Waits for the places on the map.
     layout : Layout
     notes : tuple of str
         For the reader.
@@ -184,8 +211,8 @@ class Answer:
     nodes: Tree = NOT_YET
     tree: tuple[Branch, ...] = NOT_YET
     leaves: Array = NOT_YET
+    telling: Telling = NOT_YET
     laying: Callable[[], Array] = NOT_YET
-    keeping: Callable[[], tuple[Texts | None, str]] = NOT_YET
     layout: Layout = NOT_YET
     notes: tuple[str, ...] = ()
     seconds: float = 0.0

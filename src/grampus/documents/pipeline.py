@@ -15,7 +15,6 @@ import numpy as np
 
 from .._check import check_integer
 from .._parallel import thread_count
-from ..cluster import nested_tree
 from ..cluster.trees.nested import SMALLEST
 from ..describe import typicality
 from ..describe.reading import LONGEST
@@ -29,7 +28,7 @@ from ..text.spool import Spool
 from .answer import NOT_YET, Answer
 from .cost import PredictedCost, check_cost, predict_request
 from .find.guided import run_method
-from .find.levels import DEALT, around, check_groups, compared_texts, neighbours
+from .find.levels import DEALT, around, check_groups, compared_texts
 from .find.method import Job
 from .find.outliers import REFERENCES, find_outliers
 from .find.predict import Predictor
@@ -40,14 +39,13 @@ from .given.guide import resolve
 from .given.inputs import Inputs, as_corpus, read_for
 from .given.large import draw_sample
 from .later.stages import continue_clusters, keep_levels, keep_names, keep_places, read_again
-from .tell.build_run import begin_kept, describe_clusters, heatmap_sample, self_prediction_rate, wording_of
+from .tell.build_run import describe_clusters, heatmap_sample, self_prediction_rate
 from .tell.duplicates import LOOKED_AT, duplicates
 from .tell.layout import LARGEST, REPRESENTATIVES, begin_layout, begin_layout_apart, representatives
-from .tell.tree_labels import begin_branches
+from .tell.telling import PARTS, begin_telling
 from .work import ITERATIONS, StageCost, Work, WorkUnits
 
 Stage = Callable[[Answer], Answer]
-PARTS = 4  # of a cluster in the tree
 ENCODER = 130e6  # bytes: the tables of the encoder of meaning
 LEXICON = 14e6  # bytes: stop words, stemmers and tables of languages, loaded with the first text
 
@@ -243,7 +241,7 @@ def cost_of_predict(work: Work) -> StageCost:
 
 def measure(answer: Answer) -> Answer:
     """Measure whether the clusters are groups, how steady they are, and how typical each document is of its own."""
-    request, inputs = answer.request, answer.inputs
+    request, inputs, telling = answer.request, answer.inputs, begin_telling(answer)
     effort, progress = request.effort, request.progress
     choice, steady, note = answer.choice, None, ""
     if answer.before is None:
@@ -258,7 +256,7 @@ def measure(answer: Answer) -> Answer:
     typical = typicality(answer.gram, answer.labels, inputs.weights, answer.predictor.centroids.similarities)
     pairs, similarity, omitted = duplicates(inputs, answer.gram)
     answer = replace(
-        answer, choice=choice, stability=steady, evidence=typical, duplicates=(pairs, similarity),
+        answer, choice=choice, stability=steady, evidence=typical, duplicates=(pairs, similarity), telling=telling,
         agreement=self_prediction_rate(answer),
     )  # fmt: skip
     return answer.noted(note, omitted)
@@ -287,23 +285,17 @@ def cost_of_measure(work: Work) -> StageCost:
 
 def name(answer: Answer) -> Answer:
     """Describe and name the clusters and the tree; names of clusters that survive an update stay."""
-    inputs, labels, progress = answer.inputs, answer.labels, answer.request.progress
-    before = answer.before
-    keeps = before is not None and not before.forgets and (before.keeps_terms or inputs.described is not None)
-    wording = None if keeps else wording_of(inputs)
-    nodes = nested_tree(answer.gram, labels, PARTS, **neighbours(answer.levels, answer.level))
-    made = begin_branches(nodes, answer.n_clusters, inputs, labels, wording)
-    keeping = begin_kept(answer)
+    before, telling, progress = answer.before, answer.telling, answer.request.progress
     laying = answer.laying
     if laying is NOT_YET and before is None:
         laying = begin_layout(answer.gram)  # while Python makes names
     progress("describing", 1, 4)
-    clusters = describe_clusters(answer, wording)
+    clusters = describe_clusters(answer)
     progress("describing", 2, 4)
-    tree, leaves = made(clusters)
+    nodes, tree, leaves = telling.branches(clusters)
     progress("describing", 3, 4)
-    answer = replace(answer, clusters=clusters, nodes=nodes, tree=tree, leaves=leaves, laying=laying, keeping=keeping)
-    return keep_names(answer, before) if keeps and before is not None else answer
+    answer = replace(answer, clusters=clusters, nodes=nodes, tree=tree, leaves=leaves, laying=laying)
+    return keep_names(answer, before) if telling.keeps and before is not None else answer
 
 
 def cost_of_name(work: Work) -> StageCost:

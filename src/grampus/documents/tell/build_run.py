@@ -2,7 +2,7 @@
 
 import hashlib
 import platform
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from ..._array import Array
 from ..._names import number_of
-from ..._parallel import FEW
 from ..._version import __version__
 from ...describe import Cluster, Typicality, Wording, describe
 from ...describe.direction import DocumentMeaning
@@ -23,8 +22,6 @@ from ...gram import Gram
 from ...gram.collection import content_names
 from ...persist import Documents, Provenance, Run, RunEvidence
 from ...persist.run import EXCERPT
-from ...run import Apart, returned
-from ...run.runner import COPY_BYTES
 from ...text import Texts, stop_words
 from ...text.languages.segment import segment_words
 from ...text.meaning.encoder import encoder_digest, load_encoder
@@ -54,7 +51,7 @@ def build_run(answer: Answer) -> Run:
     documents = np.full(len(labels), np.nan) if steady is None else steady.documents
     typical, (pairs, similarity) = answer.evidence, answer.duplicates
     notes = [*answer.notes, unsaved, *_remarks(answer), *([] if answer.sample is None else answer.sample.notes())]
-    excerpts, fingerprint = answer.keeping()
+    excerpts, fingerprint = answer.telling.kept()
     return Run(
         provenance=_provenance(answer, words, fingerprint),
         documents=_kept(inputs, excerpts),
@@ -81,17 +78,13 @@ def build_run(answer: Answer) -> Run:
     )
 
 
-def begin_kept(answer: Answer) -> Callable[[], tuple[Texts | None, str]]:
-    """Begin what is read of the texts for a run, in a copy of this process where that pays: beginnings, fingerprint."""
+def texts_kept(answer: Answer) -> tuple[Texts | None, str]:
+    """Return what a run keeps of the texts themselves: their beginnings, and their fingerprint."""
     inputs, before = answer.inputs, answer.before
-
-    def made() -> Callable[[], tuple[Texts | None, str]]:
-        excerpts = old_excerpts(before, inputs) if before is not None else None
-        if excerpts is None and inputs.has_texts:
-            excerpts = _excerpts(inputs, range(inputs.n))
-        return returned((excerpts, inputs.corpus.fingerprint if inputs.has_texts else _fingerprint(inputs)))
-
-    return Apart(made, inputs.corpus.texts.nbytes >= COPY_BYTES, FEW)
+    excerpts = old_excerpts(before, inputs) if before is not None else None
+    if excerpts is None and inputs.has_texts:
+        excerpts = _excerpts(inputs, range(inputs.n))
+    return excerpts, inputs.corpus.fingerprint if inputs.has_texts else _fingerprint(inputs)
 
 
 def old_excerpts(before: Before, inputs: Inputs) -> Texts | None:
@@ -183,11 +176,14 @@ def _meaning_of(inputs: Inputs) -> DocumentMeaning | None:
     return DocumentMeaning(inputs.features[EMBEDDING], load_encoder().encode, inputs.weights)
 
 
-def describe_clusters(answer: Answer, wording: Wording | None) -> tuple[Cluster, ...]:
+def describe_clusters(answer: Answer) -> tuple[Cluster, ...]:
     """Describe the clusters; documents are indices into the whole collection, and sizes include copies."""
     inputs = answer.inputs
     steady = None if answer.stability is None else numbers(answer.stability.clusters)
-    described = describe(answer.gram, answer.labels, wording, counts=inputs.weights, measured=answer.evidence)
+    wording, names = answer.telling.wording, answer.telling.names()
+    described = describe(
+        answer.gram, answer.labels, wording, names=names, counts=inputs.weights, measured=answer.evidence
+    )
     sizes = np.bincount(answer.labels[inputs.group] + 1, minlength=len(described) + 1)[1:]
 
     def places(distinct: tuple[int, ...]) -> tuple[int, ...]:

@@ -1,7 +1,6 @@
 """The tree of a run: named records."""
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,10 +10,8 @@ from ...cluster import Node, Tree
 from ...describe import Cluster, Name, Wording
 from ...describe.names import begin_tree
 from ...persist import Branch, Level
-from ...run import Apart
 from ..given.inputs import Inputs
 
-MANY = 500  # documents, of whose parts another process takes the names to pay
 HEADS = 3  # clusters that the name of a union without words in common shows
 
 
@@ -24,10 +21,7 @@ Clusters = tuple[Cluster, ...]
 def begin_branches(
     tree: Tree, k: int, inputs: Inputs, labels: NDArray[np.intp], wording: Wording | None
 ) -> Callable[[Clusters], tuple[tuple[Branch, ...], Array]]:
-    """Return what makes records of the tree, with short labels, and the leaf of every document, of k named clusters.
-
-    The texts of its parts are read meanwhile, in a copy of this process where it may be copied.
-    """
+    """Return what makes records of the tree, with short labels, and the leaf of every document, of k named clusters."""
     whole = {node.index: int(labels[node.members[0]]) for node in tree.parts(k)}
     leaf_of = np.full(len(labels), -1, dtype=np.int32)
     for leaf in tree.leaves:
@@ -35,7 +29,7 @@ def begin_branches(
     begun = None
     if wording is not None:
         parents = [node.parent for node in tree.nodes]
-        begun = Apart(partial(begin_tree, wording, leaf_of, parents, {0, *whole}), len(labels) >= MANY)
+        begun = begin_tree(wording, leaf_of, parents, {0, *whole})
     counts = np.bincount(inputs.group, minlength=len(labels))
 
     def made(clusters: Clusters) -> tuple[tuple[Branch, ...], Array]:

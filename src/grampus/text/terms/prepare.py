@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
+from typing import NamedTuple
 from zlib import crc32
 
 import numpy as np
@@ -131,16 +132,19 @@ def prepare(
     dropped = Dropped()
     shared: frozenset[str] = frozenset()
     texts: Sequence[str] = given
+    told = detect and (known is None or len(known.languages) > 1)  # new texts of one language are read as that
+    asked = Asked(None if known is None else known.languages) if told and (known or len(given) <= _LARGE) else None
+    codes: Sequence[str] = ()
     if cleaning is not None:
         if not isinstance(given, Texts):
             list(strings(given))
         cleaner = cleaning.learn(given) if known is None else Cleaner(cleaning, known.shared)
         shared = cleaner.shared
-        texts, dropped = _cleaned(given, cleaner)
-    if not detect or (known is not None and len(known.languages) < 2):  # new texts of one language are read as that
+        texts, dropped, codes = _cleaned(given, cleaner, asked)
+    if not told:
         languages = known.languages if detect and known is not None else ()
         return Prepared(texts, np.zeros(len(texts), np.uint8), Preparation(shared, languages), dropped)
-    codes = _codes(texts, known)
+    codes = codes or _codes(texts, asked)
     if known is not None:
         languages = known.languages
     elif any(codes):
@@ -165,21 +169,32 @@ def cut_texts(texts: Sequence[str]) -> tuple[Runner, list[slice]]:
     return runner, runner.cut(sizes)
 
 
-def _cleaned(given: Sequence[str], cleaner: Cleaner) -> tuple[Sequence[str], Dropped]:
-    """Return cleaned texts and what was dropped; the texts themselves, without a copy, if nothing was."""
+class Asked(NamedTuple):
+    """That the language of every text is asked for: of any of these, or of all that are known."""
+
+    among: tuple[str, ...] | None
+
+
+def _cleaned(
+    given: Sequence[str], cleaner: Cleaner, asked: Asked | None
+) -> tuple[Sequence[str], Dropped, Sequence[str]]:
+    """Return cleaned texts (themselves, without a copy, if nothing was dropped), what was dropped, and languages."""
     runner, pieces = cut_texts(given)
-    total, parts, changed = Dropped(), list[Sequence[str]](), False
-    cleaned = runner.map(_clean_piece, (given[piece] for piece in pieces), cleaner)
-    for piece, (texts, dropped) in zip(pieces, cleaned, strict=True):
+    total, parts, changed, codes = Dropped(), list[Sequence[str]](), False, list[str]()
+    cleaned = runner.map(_clean_piece, (given[piece] for piece in pieces), cleaner, asked)
+    for piece, (texts, dropped, found) in zip(pieces, cleaned, strict=True):
+        codes += found
         total.documents.update(dropped.documents)
         total.pieces.update(dropped.pieces)
         changed = changed or texts is not None
         parts.append(given[piece] if texts is None else texts)
-    return join_texts(parts) if changed else given, total
+    return join_texts(parts) if changed else given, total, codes
 
 
-def _clean_piece(given: Sequence[str], cleaner: Cleaner) -> tuple[Texts | None, Dropped]:
-    """Return the cleaned texts of a piece, None if nothing was dropped, and what was dropped."""
+def _clean_piece(
+    given: Sequence[str], cleaner: Cleaner, asked: Asked | None
+) -> tuple[Texts | None, Dropped, Sequence[str]]:
+    """Return the cleaned texts of a piece, None if nothing was dropped, what was dropped, and languages."""
     dropped, cleaned = Dropped(), None
     for place, text in enumerate(given):
         rest = cleaner(text, dropped)
@@ -187,7 +202,8 @@ def _clean_piece(given: Sequence[str], cleaner: Cleaner) -> tuple[Texts | None, 
             cleaned = Texts(islice(given, place))
         if cleaned is not None:
             cleaned._append(rest)
-    return cleaned, dropped
+    codes = [] if asked is None else _detect_piece(given if cleaned is None else cleaned, asked)
+    return cleaned, dropped, codes
 
 
 def count_prepared(
@@ -223,23 +239,21 @@ def count_apart(
     return counts, units.apart() if frozen is None else None, forms
 
 
-def _codes(texts: Sequence[str], known: Preparation | None) -> Sequence[str]:
+def _codes(texts: Sequence[str], asked: Asked | None) -> Sequence[str]:
     """Return the language of every text; of a large collection all are taken to be in the one that a sample is in.
 
     The sample is drawn by content. Where other languages are more than 0.5 % of it, every text is looked at.
     """
-    among = None if known is None else known.languages
-    if known is None and len(texts) > _LARGE:
-        usual = _main_language(texts)
-        if usual is not None:
-            return [usual] * len(texts)
+    usual = _main_language(texts) if asked is None else None
+    if usual is not None:
+        return [usual] * len(texts)
     runner, pieces = cut_texts(texts)
-    parts = runner.map(_detect_piece, (texts[piece] for piece in pieces), among)
+    parts = runner.map(_detect_piece, (texts[piece] for piece in pieces), asked or Asked(None))
     return [code for part in parts for code in part]
 
 
-def _detect_piece(texts: Sequence[str], among: tuple[str, ...] | None) -> list[str]:
-    return detect_languages(strings(texts), among)
+def _detect_piece(texts: Sequence[str], asked: Asked) -> list[str]:
+    return detect_languages(strings(texts), asked.among)
 
 
 def _main_language(texts: Sequence[str]) -> str | None:

@@ -1,0 +1,40 @@
+"""What can be told as soon as the clusters are known: names, tree and texts, while the evidence is measured."""
+
+from collections.abc import Callable
+
+from ..._array import Array
+from ..._parallel import FEW
+from ...cluster import Tree, nested_tree
+from ...describe import Cluster, name_partition
+from ...persist import Branch
+from ...run import Apart, returned
+from ...run.runner import COPY_BYTES
+from ..answer import Answer, Telling
+from ..find.levels import neighbours
+from .build_run import texts_kept, wording_of
+from .tree_labels import begin_branches
+
+MANY = 500  # documents whose clusters and parts are worth processes of their own
+PARTS = 4  # of a cluster in the tree
+
+
+def begin_telling(answer: Answer) -> Telling:
+    """Begin everything that needs no more than the clusters and their levels."""
+    gram, inputs, labels, before = answer.gram, answer.inputs, answer.labels, answer.before
+    keeps = before is not None and not before.forgets and (before.keeps_terms or inputs.described is not None)
+    wording = None if keeps else wording_of(inputs)
+    spoken = None if gram.source.vocabulary is not None else wording  # substrings name themselves
+
+    def branches() -> Callable[[tuple[Cluster, ...]], tuple[Tree, tuple[Branch, ...], Array]]:
+        tree = nested_tree(gram, labels, PARTS, **neighbours(answer.levels, answer.level))
+        made = begin_branches(tree, answer.n_clusters, inputs, labels, wording)
+        return lambda clusters: (tree, *made(clusters))
+
+    pays = len(labels) >= MANY
+    return Telling(
+        keeps,
+        wording,
+        Apart(lambda: returned(None if spoken is None else name_partition(spoken, labels)), pays),
+        Apart(branches, pays),
+        Apart(lambda: returned(texts_kept(answer)), inputs.corpus.texts.nbytes >= COPY_BYTES, FEW),
+    )
