@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._array import Array
+from .._array import Array, is_sparse
 from .._check import check_choice, check_integer
-from .._parallel import results_in_few_threads
+from .._config import may_keep
+from .._parallel import FEW, results_in_threads, thread_count
 from ..cluster.kmeans import JOINS, Labels, plus_plus, random_partition, row_reader
 from ..errors import InputError
 from ..gram import Gram
@@ -116,7 +117,9 @@ class Splits:
                 elif read is not None:
                     row[members] = plus_plus(read, diagonal[members], k, rng, np.ones(len(members)))
 
-        for _ in results_in_few_threads(draw, 2 * len(numbers)):
+        explicit, threads = gram.features(), thread_count()
+        each = 0.0 if explicit is None or is_sparse(explicit.rows) else 6.0 * n * explicit.rows.shape[1]
+        for _ in results_in_threads(draw, 2 * len(numbers), threads if may_keep(threads * each) else min(threads, FEW)):
             pass
         return starts
 
