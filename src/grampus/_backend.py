@@ -6,6 +6,7 @@ above all that asks, so it is loaded by its name, and only where the user has na
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from functools import cache
 from importlib import import_module
 from itertools import pairwise
@@ -17,7 +18,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from ._array import Array, is_sparse, scale_rows
-from ._config import may_keep, settings
+from ._config import config, may_keep, settings
 from ._parallel import results_in_threads, thread_count
 
 Function = Callable[..., Any]
@@ -65,6 +66,10 @@ class Backend:
 
     Grams and features are those of ``grampus.gram``, which imports this module.
     """
+
+    def pays(self, documents: int) -> bool:
+        """Return whether so many documents with features are clustered sooner than by the processor."""
+        return True
 
     def sums_room(self, work: float, diagonal: Array | None) -> float | None:
         """Return the bytes a matrix may take where runs of k-means are computed; None for the processor's loops.
@@ -135,6 +140,12 @@ def current() -> Backend:
         return PROCESSOR
     found: Backend = _gpu().backend(required=wanted == "cuda") or PROCESSOR
     return found
+
+
+def sooner_for(documents: int) -> AbstractContextManager[object]:
+    """Let the processor compute inside the block where it is done sooner with so many documents with features."""
+    found = current()
+    return nullcontext() if found is PROCESSOR or found.pays(documents) else config(device="cpu")
 
 
 def gpu_name() -> str | None:

@@ -4,6 +4,7 @@ Here the device is a stand-in (tests/reference/standin.py). With a GPU the same 
 """
 
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -17,6 +18,7 @@ from grampus._config import settings
 from grampus.cluster import kernel_kmeans
 from grampus.cluster.kmeans import RULES, Batch
 from grampus.cluster.kmeans.seeding import plus_plus, row_reader
+from grampus.documents import pipeline
 from grampus.errors import InputError, MemoryBudgetError
 from grampus.gpu import blocks, card, meaning, neighbours
 from grampus.gpu.blocks import DeviceBlocks, device_products, device_rows
@@ -32,7 +34,7 @@ from grampus.text.meaning.encoder import load_encoder
 from tests.command import command
 from tests.reference import standin
 
-ALWAYS = gpu.Least(0, 0, 0, 0, 0, 0)
+ALWAYS = gpu.Least(*[0] * 7)
 
 
 def real():
@@ -460,6 +462,18 @@ def test_documents_are_clustered_on_it(device):
     with grampus.config(device="cpu"):
         wanted = DocumentClusterer(3, random_state=0).fit(texts)
     np.testing.assert_array_equal(DocumentClusterer(3, random_state=0).fit(texts).labels_, wanted.labels_)
+
+
+@pytest.mark.parametrize(("kernel", "used"), [("cosine|principal(5)", {"cpu"}), ("gaussian(1)", {"cuda"})])
+def test_few_documents_with_features_are_left_to_the_processor(device, monkeypatch, kernel, used):
+    monkeypatch.setattr(gpu, "LEAST", replace(ALWAYS, documents=61))
+    seen, run_method = set(), pipeline.run_method
+    monkeypatch.setattr(pipeline, "run_method", lambda *given: (seen.add(settings().device), run_method(*given))[1])
+    texts = [f"whale song {i % 7} sea" if i % 2 else f"bird nest {i % 5} egg" for i in range(60)]
+    model = DocumentClusterer(2, kernel=kernel).fit(texts)
+    assert seen == used
+    assert model.run_.n_clusters == 2
+    assert settings().device == "cuda"
 
 
 def test_the_command_takes_a_device(monkeypatch, tmp_path, capsys):

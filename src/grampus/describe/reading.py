@@ -41,11 +41,6 @@ _CODE = re.compile(
     r"[a-z]{2,}[A-Z][a-z]\w*|def|elif|endif|ifn?def|sizeof|typedef|struct|k?w?args|argv|argc|isinstance|f?s?printf|nullptr"
     r"|const|char|int|void|unsigned"
 )
-# Those without capitals.
-_KEYWORDS = frozenset(
-    "def elif endif ifdef ifndef sizeof typedef struct args kargs wargs kwargs argv argc isinstance printf fprintf sprintf"
-    " fsprintf nullptr const char int void unsigned".split()
-)
 _ADDRESSED = frozenset("@/\\.&#;=%_:0123456789")  # every address has one of these
 _HEAD = re.compile(r"(?:[A-Za-z][A-Za-z0-9-]*:(?:[ \t].*)?\n(?:[ \t]+\S.*\n)*){2,}")
 # Lines that say who is quoted, made a change or has the rights, and those of a program that say what else it uses.
@@ -115,25 +110,24 @@ def read_words(texts: Sequence[str], segment: Segmenter | None = None) -> Readin
     ['joe', 'x', 'org']
     """
     number: defaultdict[str, int] = defaultdict(count().__next__)
-    sizes, owner, headed = [], [], []
+    chunks, owner, headed = [], [], []
     parts = [split_head(text[: LONGEST + 1].translate(_BLANKS), len(text) > LONGEST) for text in texts]
     shared = shared_line_ends(body for _, body in parts)
-    chunks = list[str]()
     for place, (head, body) in enumerate(_without_lines(*part, shared) for part in parts):
         for part, is_head in ((head, True), (body, False)):
             if part:
-                before = len(chunks)
-                chunks += part.replace("\n", " \n ").split(" ")
-                chunks.append("\n")
-                sizes.append(len(chunks) - before)
+                pieces = part.replace("\n", " \n ").split(" ")
+                pieces.append("\n")
+                chunks.append(np.fromiter(map(number.__getitem__, pieces), np.int32, len(pieces)))
                 owner.append(place)
                 headed.append(is_head)
-    sequence = np.fromiter(map(number.__getitem__, chunks), np.int32, len(chunks))
     words: defaultdict[str, int] = defaultdict(count().__next__)
     codes = [_codes(chunk, words, segment) for chunk in number]
     lengths = np.array([len(one) for one in codes], dtype=np.intp)
     flat = np.array([code for one in codes for code in one], dtype=np.int32)
     starts = np.cumsum(lengths) - lengths
+    sequence = np.concatenate(chunks) if chunks else np.empty(0, np.int32)
+    sizes = [len(chunk) for chunk in chunks]
     text_of = np.repeat(np.array(owner, np.int32), sizes)
     in_head = np.repeat(np.array(headed, bool), sizes)
     times = lengths[sequence]
@@ -221,12 +215,6 @@ def _codes(chunk: str, words: defaultdict[str, int], segment: Segmenter | None) 
         return []
     if chunk == "\n":
         return [STOP]
-    if segment is None and len(chunk) <= _LONG_CHUNK:  # most chunks: a word, or a word and a sign
-        if chunk.isalpha():
-            if (chunk[0].isupper() or chunk.islower()) and chunk not in _KEYWORDS and chunk != "www":
-                return [words[chunk]]
-        elif chunk[-1] in _SIGNS and (word := chunk[:-1]).isalpha() and word != "www":
-            return [words[word], *_between(chunk[-1])]
     if len(chunk) <= _LONG_CHUNK and (segment is None or chunk.isascii()) and (single := _SINGLE.fullmatch(chunk)):
         before, word, after = single.groups()
         if word != "www" and ((not before and after in _SIGNS) or not _CODE.fullmatch(word)):

@@ -8,11 +8,13 @@ units of work) stands below it; a prediction is the sum over all of them.
 import math
 import time
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from .._backend import sooner_for
 from .._check import check_integer
 from .._parallel import thread_count
 from ..cluster.trees.nested import SMALLEST
@@ -383,9 +385,14 @@ def advance(answer: Answer, stages: tuple[Stage, ...]) -> Answer:
     """Return the answer after some stages; its seconds include theirs."""
     for stage in stages:
         began = time.perf_counter()
-        answer = stage(answer)
+        with sooner_for(len(answer.gram)) if _has_features(answer) else nullcontext():
+            answer = stage(answer)
         answer = replace(answer, seconds=answer.seconds + time.perf_counter() - began)
     return answer
+
+
+def _has_features(answer: Answer) -> bool:
+    return answer.gram is not NOT_YET and answer.gram.split_shift()[0].features() is not None
 
 
 def given_clusters(k: int, inputs: Inputs) -> int:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._array import Array, is_sparse
+from .._backend import PROCESSOR, current
 from .._check import check_choice, check_integer
 from .._config import may_keep
 from .._parallel import FEW, results_in_threads, thread_count
@@ -117,7 +118,7 @@ class Splits:
                 elif read is not None:
                     row[members] = plus_plus(read, diagonal[members], k, rng, np.ones(len(members)))
 
-        explicit, threads = gram.features(), thread_count()
+        explicit, threads = gram.features(), thread_count() if current() is PROCESSOR else 1
         each = 0.0 if explicit is None or is_sparse(explicit.rows) else 6.0 * n * explicit.rows.shape[1]
         for _ in results_in_threads(draw, 2 * len(numbers), threads if may_keep(threads * each) else min(threads, FEW)):
             pass

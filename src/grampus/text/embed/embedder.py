@@ -120,7 +120,8 @@ class Embedder:
     def _rows(self, distinct: list[str], progress: Progress, notes: list[str] | None) -> Floats:
         """Return the unit rows of different pieces, from the cache or computed."""
         keys = [text_key(piece) for piece in distinct]
-        again = self.found.anywhere and current() is not PROCESSOR  # another backend is sooner than the cache
+        found = current()
+        again = self.found.anywhere and found is not PROCESSOR and found.pays(len(distinct))  # sooner than the cache
         store = None if self.sha256 is None or again else Store(self.sha256)
         rows = {} if store is None else _complete(store.read(keys))
         missing = [number for number, key in enumerate(keys) if key not in rows]
