@@ -195,15 +195,9 @@ def may_copy() -> bool:
     return _process.copied
 
 
-def make_no_copies() -> None:
-    """Let this process no longer be copied: it is a copy itself."""
-    _process.copied = False
-
-
 def work_alone() -> None:
     """Let this thread start no others and make no copies, whatever is asked for: it is one of many copies."""
-    _worker.busy = True
-    make_no_copies()
+    _worker.busy, _process.copied = True, False
 
 
 if hasattr(os, "register_at_fork"):  # a child process has none of its parent's threads

@@ -157,8 +157,14 @@ def test_a_copy_that_nobody_asks_is_ended():
 
 
 @pytest.mark.usefixtures("own_process")
-def test_a_copy_makes_no_copies_and_has_threads():
-    assert Apart(lambda: lambda: (may_copy(), thread_count()))() == (False, 2)
+def test_what_is_made_apart_has_threads_and_copies_of_its_own():
+    parent = os.getpid()
+    found = Apart(
+        lambda: lambda: (thread_count(), list(Forks(2).map(lambda _: (os.getppid(), may_copy()), range(2))))
+    )()
+    assert found[0] == 2
+    assert parent not in {process for process, _ in found[1]}
+    assert not any(allowed for _, allowed in found[1])
 
 
 # -- who chooses them

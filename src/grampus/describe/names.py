@@ -14,6 +14,7 @@ import scipy.sparse as sp
 
 from .._array import Array
 from .._check import check_partition
+from ..run import forks_for
 from .candidates import Candidate, repeats
 from .cluster import Term
 from .telling import Flags, Groups, column_values, occurrences, scores
@@ -33,6 +34,7 @@ _LOOSE = re.compile(
 )
 PARTS = 4  # the title of a name and its further words
 CANDIDATES = 24  # words, and phrases, of a group that are considered
+FEW_GROUPS = 10  # for a process of their own
 READ_IN_TREE = 1200  # documents that are read to name the nodes of a tree
 VARIED = 12  # words of a group whose other forms are considered: "elections" instead of "elected"
 SHOWN = 10  # words of a group that are returned
@@ -237,9 +239,21 @@ def _begin(
     scored = scores(occurrences(wording.present, atoms, k, wording.documents), sizes, groups)
     sample = wording.sample(atoms, k, read)
     asked = [group for group in range(len(groups.parents)) if group not in named]
-    phrases = _phrases(sample, sizes, groups, asked) if sample else {group: [] for group in asked}
-    words = {group: _words(wording, sample, groups.members[group], *_column(scored, group)) for group in asked}
-    ranked = {group: _ranked(words[group], phrases[group], sample, groups.members[group]) for group in asked}
+    words, phrases, ranked = dict[int, list[Candidate]](), dict[int, list[Candidate]](), dict[int, list[Candidate]]()
+
+    def told(some: Sequence[int]) -> tuple[dict[int, list[Candidate]], ...]:
+        phrased = _phrases(sample, sizes, groups, some) if sample else {group: [] for group in some}
+        worded = {group: _words(wording, sample, groups.members[group], *_column(scored, group)) for group in some}
+        each = {group: _ranked(worded[group], phrased[group], sample, groups.members[group]) for group in some}
+        return worded, phrased, each
+
+    runner = forks_for(len(asked) // FEW_GROUPS)
+    if runner.workers > 1:
+        told(asked[:1])  # what all groups share is found before it is copied
+    for found in runner.map(told, [asked[first :: runner.workers] for first in range(runner.workers)]):
+        for every, some in zip((words, phrases, ranked), found, strict=True):
+            every.update(some)
+    ranked = {group: ranked[group] for group in asked}
     ranked = _weighed(wording, ranked, atoms, groups)
 
     def names(known: Mapping[int, Sequence[str]]) -> list[Name]:

@@ -18,7 +18,7 @@ from typing import Any, Generic, NoReturn, TypeVar
 from weakref import finalize
 
 from .._config import settings
-from .._parallel import make_no_copies, may_copy, thread_count, work_alone
+from .._parallel import FEW, core_count, may_copy, thread_count, work_alone
 from ..errors import PartsError
 from .base import KILLED, Function, Runner, ThisThread, end_with
 
@@ -90,6 +90,19 @@ class Forks(Runner):
                 _end(copy, (place,), at_once=not complete)
 
 
+def forks_for(pieces: int) -> Runner:
+    """Return copies of this process for so many pieces of Python's work in memory; this thread where they do not pay.
+
+    Examples
+    --------
+    >>> from grampus.run import forks_for
+    >>> forks_for(100).workers
+    1
+    """
+    workers = min(thread_count(), core_count(), pieces) if may_copy() and settings().device == "cpu" else 1
+    return Forks(workers) if workers >= FEW else ThisThread()
+
+
 class Apart(Generic[T]):
     """What is made in a copy of this process while this one goes on, and called there, once, with what comes later.
 
@@ -127,8 +140,6 @@ class Apart(Generic[T]):
 
     def _serve(self, questions: int) -> Callable[[int], None]:
         def serve(into: int) -> None:
-            make_no_copies()
-
             def answered() -> T | None:
                 function, given = self._make(), _receive(questions)
                 return None if given is None else function(*pickle.loads(given))  # noqa: S301  (from this process)
