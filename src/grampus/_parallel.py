@@ -191,8 +191,8 @@ def begin_copies() -> None:
 
 
 def may_copy() -> bool:
-    """Return whether this process may be copied."""
-    return _process.copied
+    """Return whether this process may be copied: it is the command's own, and nobody asked for a single one."""
+    return _process.copied and settings().workers != 1
 
 
 def work_alone() -> None:

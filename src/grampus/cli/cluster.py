@@ -22,12 +22,15 @@ from .show import console, next_steps, one_step, pair, print_json, progress_bars
 from .types import CLUSTER, FOLDER, PLACE, RUN, parse_count, parse_numbers, parse_share
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from rich.console import Console
 
     from .._progress import Progress
     from ..describe import LanguageModel, NameCommand
     from ..documents import DocumentClusterer, Effort, Guide, Method, PredictedCost
     from ..persist import Run
+    from ..text import Corpus
     from .show import ShownProgress
 
 KNOWN = "What is known"
@@ -232,10 +235,11 @@ def cluster(options: Options) -> None:
       grampus cluster news.csv --topics "Flags, Climate, Courts"
       grampus cluster run --within 2
     """
+    begun = None if options.within is not None else options.documents.begin(options.source, options.machine.threads)
     options.check()
     texts = options.texts.texts
     with progress_bars(options.output.silent) as progress:
-        run, index = _run(options, progress)
+        run, index = _run(options, progress, begun)
         if run is None:
             return
         out = options.out if options.within is None else options.out or options.source
@@ -267,7 +271,9 @@ def cluster(options: Options) -> None:
                 pair(screen, f"  {what}", how, 42)
 
 
-def _run(options: Options, progress: ShownProgress) -> tuple[Run | None, dict[str, Any]]:
+def _run(
+    options: Options, progress: ShownProgress, begun: Callable[[], Corpus] | None
+) -> tuple[Run | None, dict[str, Any]]:
     """Read and cluster; return the run, which records the line that repeats it, and what was begun for its page.
 
     None after a dry run.
@@ -285,7 +291,7 @@ def _run(options: Options, progress: ShownProgress) -> tuple[Run | None, dict[st
         return cluster_within(run, options.within, _model(options, _count(run, options.within)), progress), {}
     with ExitStack() as cleanup:
         silent = options.output.silent
-        given = options.parts.gather(cleanup, options.documents, options.source, progress, silent=silent)
+        given = options.parts.gather(cleanup, options.documents, options.source, progress, begun, silent=silent)
         options.parts.check(given, "results", "keep", "embeddings")
         model = _model(options, _count(given))
         documents, described = options.others.documents(given, options.terms.kernel)
@@ -296,17 +302,17 @@ def _run(options: Options, progress: ShownProgress) -> tuple[Run | None, dict[st
             return None, {}
         if found is not None:
             progress.expect(found)
-        begun = {}
+        ahead = dict[str, Any]()
         if options.page and isinstance(documents, Corpus) and options.texts.texts != "none":
             from ..report.island import begin_index
 
-            begun["index"] = begin_index(documents)
+            ahead["index"] = begin_index(documents)
         model.fit(documents, corpus=described, guide=options.known.read(), progress=progress)
         made = options.naming.apply(model.run_, options.out, progress)
         options.parts.write(given, made, progress)
     line = repeat_line(seed=options.machine.seed, **options.others.spelled()) + needed_extras(made.provenance)
     made = replace(made, provenance=replace(made.provenance, columns=options.documents.columns, command=line))
-    return keep_answer(made, Run.load(options.keep)) if options.keep else made, begun
+    return keep_answer(made, Run.load(options.keep)) if options.keep else made, ahead
 
 
 def _model(options: Options, count: int) -> DocumentClusterer:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 NAMED = 3  # files that a note names
 LEAST = 50_000_000  # bytes of memory to work with
+SMALL, MEDIUM = 500_000, 30_000_000  # bytes of a file that is read while the rest of the program is loaded
 KERNEL = "cosine|principal(auto)|normalise"
 FORMATS = tuple(READERS)
 _COLUMNS = ("id", "title", "label", "date")
@@ -88,19 +89,42 @@ class SourceOptions(Configured):
         options = self.options
         return read_pieces(source, options=options, skip=options.on_error == "skip", **self._named)
 
-    def read(self, source: str, progress: Progress) -> Corpus:
-        """Read the documents; guesses and skipped records are in the corpus's notes."""
+    def begin(self, source: str, threads: int | None) -> Callable[[], Corpus] | None:
+        """Begin to read a file in a copy of this process, which meanwhile loads what clusters; None where not worth it.
+
+        A file that takes long is read here, where its progress is shown.
+        """
+        from .._parallel import may_copy, thread_count
+
+        if not may_copy() or thread_count(threads) < 2 or not os.path.isfile(source):
+            return None
+        if not SMALL <= os.path.getsize(source) <= MEDIUM:
+            return None
+        from ..run import Apart, returned
+
+        return Apart(lambda: returned(self._read(source, None)))
+
+    def read(self, source: str, progress: Progress, begun: Callable[[], Corpus] | None = None) -> Corpus:
+        """Read the documents, or wait for them; guesses and skipped records are in the corpus's notes."""
+        if not os.path.exists(source) and (pieces := self.pieces(source)) is not None:
+            return pieces.corpus()
+        try:
+            corpus = self._read(source, progress) if begun is None else begun()
+        except Exception:
+            if begun is None:
+                raise
+            corpus = self._read(source, progress)  # says what is wrong
+        progress("reading", 100, 100)
+        return replace(corpus, notes=tuple(plain_options(note) for note in (*corpus.notes, *_left_out(corpus))))
+
+    def _read(self, source: str, progress: Progress | None) -> Corpus:
         import warnings
 
         from ..text import CorpusWarning, read_corpus
 
-        if not os.path.exists(source) and (pieces := self.pieces(source)) is not None:
-            return pieces.corpus()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", CorpusWarning)  # shown with the other notes
-            corpus = read_corpus(source, options=self.options, progress=progress, **self._named)
-        progress("reading", 100, 100)
-        return replace(corpus, notes=tuple(plain_options(note) for note in (*corpus.notes, *_left_out(corpus))))
+            return read_corpus(source, options=self.options, progress=progress, **self._named)
 
 
 def _left_out(corpus: Corpus) -> Iterator[str]:

@@ -15,6 +15,8 @@ from .show import console, one_step, say
 from .types import FOLDER
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from .._progress import Progress
     from ..persist import Run
     from ..text import Corpus
@@ -37,7 +39,14 @@ class PartsOptions:
     tables: str | None = option("Write one row per document as Parquet files in a folder.", metavar="DIR", type=FOLDER)
 
     def gather(
-        self, cleanup: ExitStack, reader: SourceOptions, source: str, progress: Progress, *, silent: bool
+        self,
+        cleanup: ExitStack,
+        reader: SourceOptions,
+        source: str,
+        progress: Progress,
+        begun: Callable[[], Corpus] | None,
+        *,
+        silent: bool,
     ) -> Corpus | Any:
         """Read the documents: a corpus, or the pieces of a collection that is too large to be held."""
         from .._config import settings
@@ -48,7 +57,7 @@ class PartsOptions:
             raise click.UsageError("--scratch and --dask need a file, a folder or a pattern as SOURCE.")
         size = 0 if pieces is None else pieces.text_size
         if pieces is None or not (asked or size > HELD_BYTES or IN_MEMORY * size > settings().memory):
-            return reader.read(source, progress)
+            return reader.read(source, progress, begun)
         client = None
         if self.dask is not None:
             from ..run.dask import connected

@@ -33,10 +33,12 @@ def parse_count(value: Any) -> int | str:
 
 def parse_share(value: Any) -> float | str:
     """Parse a share between 0 and 1, ``auto`` or ``off``."""
+    if value in ("auto", "off"):
+        return str(value)
     from ..documents.find.outliers import check_outliers
 
     try:
-        found = value if value in ("auto", "off") else float(value)
+        found = float(value)
         check_outliers(found)
     except ValueError:
         raise click.BadParameter(f"{value!r} must be a share between 0 and 1 such as 0.05, 'auto' or 'off'.") from None
