@@ -464,3 +464,12 @@ def test_words_and_marks_stand_out_from_the_ground(theme):
     steps = [float(oklab(linear(found[f"s{i}"]))[0]) for i in range(8)]
     assert all(abs(a - b) > 0.03 for a, b in itertools.pairwise(steps))
     assert steps == sorted(steps, reverse=theme == 0)
+
+
+def test_documents_in_no_cluster_are_told_of_once():
+    run = small_run()
+    run = run.edited(Edit("noise", documents=(run.documents.ids[2],)))
+    known = "1 document has no usable word: in no cluster (label −1)."
+    for notes, told in (((), 1), ((known,), 0), (("2 rows have no text: in no cluster (label −1).",), 0)):
+        said = verdict(replace(run, evidence=replace(run.evidence, warnings=notes)))
+        assert [one.text for one in said].count("1 document is in no cluster.") == told

@@ -27,6 +27,7 @@ REMARK = re.compile(
 # Options of the command and of Python: nothing that a reader of a page could use.
 _NAMED = r"(?:--\w|\b\w+=)"
 OPTION = re.compile(rf"\s*\([^()]*{_NAMED}[^()]*\)|;\s[^;.]*{_NAMED}[^;.]*|(?<=\.)\s[^.]*{_NAMED}.*?\.(?=\s|$)")
+_LEFT_OUT = re.compile(r"([\d,]+) .*: in no cluster \(label −1\)\.$")  # the notes of `given.inputs.empty_notes`
 LEFT_OVER = 0.2  # of the documents in mixed clusters, from which the first sentence says so
 FITTING = ((0.8, "The names fit well"), (0.6, "The names fit fairly well"), (-np.inf, "The names are vague"))
 CLEARNESS: tuple[tuple[float, str, str, Kind], ...] = (
@@ -204,7 +205,8 @@ def _shape(run: Run) -> list[Statement]:
     if not said and run.n_clusters > 1 and len(run) and sizes.max() > LARGE * len(run):
         holds = f"One cluster holds {sizes.max() / len(run):.0%} of the documents"
         said.append(Statement(f"{holds}; it may just be what is left over.", "warning"))
-    if run.n_unassigned:
+    told = (_LEFT_OUT.match(note) for note in run.evidence.warnings)
+    if run.n_unassigned > sum(int(note[1].replace(",", "")) for note in told if note):
         are = "is" if run.n_unassigned == 1 else "are"
         said.append(Statement(f"{number_of(run.n_unassigned, 'document')} {are} in no cluster."))
     if len(run.evidence.duplicates):
