@@ -4,6 +4,7 @@ import os
 import signal
 import sys
 import time
+import warnings
 
 import numpy as np
 import pytest
@@ -104,6 +105,41 @@ def test_work_goes_on_here_where_no_copy_can_be_made(monkeypatch):
 
     monkeypatch.setattr(copies.os, "fork", refused)
     assert list(Forks(2).map(_square, range(4))) == [0, 1, 4, 9]
+
+
+class OddError(Exception):
+    """An error that is written and cannot be read."""
+
+    def __init__(self, one, two):
+        super().__init__(f"{one} and {two}")
+
+
+def test_an_error_that_cannot_be_read_is_told_in_words():
+    def fails(_):
+        raise OddError("whales", "birds")
+
+    with pytest.raises(PartsError, match="OddError: whales and birds"):
+        list(Forks(2).map(fails, range(2)))
+
+
+def test_what_copies_warn_of_is_shown_here(own_process, capfd):
+    def warns(number):
+        warnings.warn(f"whale {number}", UserWarning, stacklevel=1)
+        warnings.warn("not shown", DeprecationWarning, stacklevel=1)
+        return number
+
+    with warnings.catch_warnings(record=True) as shown:
+        warnings.simplefilter("always")
+        warnings.filterwarnings("ignore", category=DeprecationWarning)
+        assert list(Forks(2).map(warns, range(2))) == [0, 1]
+        assert Apart(lambda: warns)(2) == 2
+    assert sorted(str(one.message) for one in shown) == ["whale 0", "whale 1", "whale 2"]
+    assert capfd.readouterr() == ("", "")
+
+
+def test_a_result_that_cannot_be_sent_is_told_in_words():
+    with pytest.raises(PartsError, match="pickle"):
+        list(Forks(2).map(lambda number: lambda: number, range(2)))
 
 
 # -- apart

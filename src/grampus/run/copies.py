@@ -5,7 +5,6 @@ must be sent its piece. Other threads may be in the middle of something when the
 for the command, whose process is its own (`_parallel.begin_copies`), and for Linux.
 """
 
-import fcntl
 import gc
 import os
 import pickle
@@ -211,7 +210,9 @@ def _copy(work: Callable[[int], None], others: Iterable[int]) -> tuple[int, int]
     """
     output, into = os.pipe()
     with suppress(OSError):  # more than the system allows
-        fcntl.fcntl(into, fcntl.F_SETPIPE_SZ, _PIPE)
+        from fcntl import F_SETPIPE_SZ, fcntl  # not on every system, as copies are not
+
+        fcntl(into, F_SETPIPE_SZ, _PIPE)
     parent = os.getpid()
     try:
         with warnings.catch_warnings():
@@ -251,18 +252,32 @@ def _end(copy: int, places: Iterable[int], *, at_once: bool) -> None:
 
 
 def _tried(call: Callable[[], Any]) -> bytes:
-    """Return as bytes what a call returns or raises."""
+    """Return as bytes what a call returns or raises, and what it warns of, which its own process is to show.
+
+    A copy writes nothing: whoever drew a progress bar when it was made may hold the lock of the screen for ever.
+    """
+    error, result = None, None
+    with warnings.catch_warnings(record=True) as noted:
+        try:
+            result = call()
+        except Exception as raised:
+            error = raised
+    said = [(one.category, str(one.message)) for one in noted]
     try:
-        return pickle.dumps((None, call()), protocol=5)
-    except Exception as error:
-        with suppress(Exception):  # whatever a reader may raise
-            return pickle.dumps((error, None), protocol=5)
-        return pickle.dumps((PartsError(f"{type(error).__name__}: {error}"), None), protocol=5)
+        message = pickle.dumps((said, error, result), protocol=5)
+        if error is not None:
+            pickle.loads(message)  # noqa: S301  (an error may be written that cannot be read)
+    except Exception as unsent:  # whatever a reader may raise
+        said_of = error or unsent
+        message = pickle.dumps(((), PartsError(f"{type(said_of).__name__}: {said_of}"), None), protocol=5)
+    return message
 
 
 def _result(answer: bytes | bytearray) -> Any:
     """Return what a call returned; raise what it raised."""
-    error, result = pickle.loads(answer)  # noqa: S301  (written by a copy of this process)
+    said, error, result = pickle.loads(answer)  # noqa: S301  (written by a copy of this process)
+    for category, words in said:
+        warnings.warn(words, category, stacklevel=2)
     if error is not None:
         raise error
     return result
