@@ -15,7 +15,7 @@ from functools import lru_cache, wraps
 from itertools import pairwise
 from numbers import Integral
 from pathlib import Path
-from threading import local
+from threading import current_thread, local, main_thread
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
@@ -191,8 +191,11 @@ def begin_copies() -> None:
 
 
 def may_copy() -> bool:
-    """Return whether this process may be copied: it is the command's own, and nobody asked for a single one."""
-    return _process.copied and settings().workers != 1
+    """Return whether this process may be copied: it is the command's own, and nobody asked for a single one.
+
+    By its main thread alone: where others work, as in the app, one may hold a lock that its copy would wait for.
+    """
+    return _process.copied and settings().workers != 1 and current_thread() is main_thread()
 
 
 def work_alone() -> None:

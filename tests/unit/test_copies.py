@@ -5,6 +5,7 @@ import signal
 import sys
 import time
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -220,6 +221,13 @@ def test_copies_are_as_many_as_there_is_text_for(own_process, monkeypatch):
     monkeypatch.setattr("grampus.run.runner.core_count", lambda: 16)
     with config(threads=16):
         assert [runner_for(size, held=True).workers for size in (4.1e6, 20e6, 1e9)] == [2, 10, 16]
+
+
+def test_other_threads_make_no_copies(own_process):
+    with ThreadPoolExecutor() as pool:
+        assert may_copy()
+        assert not pool.submit(may_copy).result()
+        assert isinstance(pool.submit(runner_for, 3e7, held=True).result(), ThisThread)
 
 
 def test_only_the_command_makes_copies():
