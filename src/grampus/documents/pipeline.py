@@ -243,17 +243,16 @@ def cost_of_predict(work: Work) -> StageCost:
 
 def measure(answer: Answer) -> Answer:
     """Measure whether the clusters are groups, how steady they are, and how typical each document is of its own."""
-    request, inputs, telling = answer.request, answer.inputs, begin_telling(answer)
+    request, inputs = answer.request, answer.inputs
     effort, progress = request.effort, request.progress
     choice, steady, note = answer.choice, None, ""
-    if answer.before is None:
-        if request.k is not None:
-            k = answer.ks[answer.level]
-            choice = check_groups(answer.gram, answer.counted, answer.kernel, effort, k, progress)
-        if effort.stability:
-            progress("measuring stability", 0, 1)
-            steady, note = measure_stability(answer.gram, answer.labels, inputs.weights, effort.n_splits, request.seed)
-            progress("measuring stability", 1, 1)
+    if answer.before is None and request.k is not None:
+        choice = check_groups(answer.gram, answer.counted, answer.kernel, effort, answer.ks[answer.level], progress)
+    telling = begin_telling(answer)
+    if answer.before is None and effort.stability:
+        progress("measuring stability", 0, 1)
+        steady, note = measure_stability(answer.gram, answer.labels, inputs.weights, effort.n_splits, request.seed)
+        progress("measuring stability", 1, 1)
     progress("describing", 0, 4)
     typical = typicality(answer.gram, answer.labels, inputs.weights, answer.predictor.centroids.similarities)
     pairs, similarity, omitted = duplicates(inputs, answer.gram)
