@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 P = ParamSpec("P")
 T = TypeVar("T")
+SEVERAL = 4  # threads from which on a copy of the process pays next to what has threads of its own
 FEW = 4  # threads that share what is partly Python's; with 16, looking for groups took a third longer than with 4
 LARGE_PRODUCT = 2e10  # floating-point operations; about a third of a second on one core
 
@@ -191,11 +192,13 @@ def begin_copies() -> None:
 
 
 def may_copy() -> bool:
-    """Return whether this process may be copied: it is the command's own, and nobody asked for a single one.
+    """Return whether this process may be copied: it is the command's own, and nobody wants one or limits its memory.
 
     By its main thread alone: where others work, as in the app, one may hold a lock that its copy would wait for.
     """
-    return _process.copied and settings().workers != 1 and current_thread() is main_thread()
+    now = settings()
+    single = now.workers == 1 or now.max_memory is not None  # the limit is watched in this process
+    return _process.copied and not single and current_thread() is main_thread()
 
 
 def work_alone() -> None:

@@ -223,6 +223,13 @@ def test_copies_are_as_many_as_there_is_text_for(own_process, monkeypatch):
         assert [runner_for(size, held=True).workers for size in (4.1e6, 20e6, 1e9)] == [2, 10, 16]
 
 
+@pytest.mark.usefixtures("own_process")
+def test_a_limit_of_memory_is_for_one_process():
+    assert may_copy()
+    with config(max_memory="4GB"):
+        assert not may_copy()
+
+
 def test_other_threads_make_no_copies(own_process):
     with ThreadPoolExecutor() as pool:
         assert may_copy()

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from ..describe import LanguageModel, NameCommand
     from ..documents import DocumentClusterer, Effort, Guide, Method, PredictedCost
     from ..persist import Run
+    from ..report.page import Page
     from ..text import Corpus
     from .show import ShownProgress
 
@@ -235,7 +236,9 @@ def cluster(options: Options) -> None:
       grampus cluster news.csv --topics "Flags, Climate, Courts"
       grampus cluster run --within 2
     """
-    begun = None if options.within is not None else options.documents.begin(options.source, options.machine.threads)
+    begun = None
+    if options.within is None and options.machine.max_memory is None:
+        begun = options.documents.begin(options.source, options.machine.threads)
     options.check()
     texts = options.texts.texts
     with progress_bars(options.output.silent) as progress:
@@ -250,7 +253,7 @@ def cluster(options: Options) -> None:
             from ..report.build import checked_page, write_page
 
             with one_step(progress, "writing the page"):
-                write_page(checked_page(run, texts, ()), options.page, **index)
+                write_page(checked_page(run, texts, ()), options.page, index)
         if options.table.results:
             with one_step(progress, "writing the table"):
                 options.table.write(*document_rows(run.without_texts() if texts == "none" else run))
@@ -273,8 +276,8 @@ def cluster(options: Options) -> None:
 
 def _run(
     options: Options, progress: ShownProgress, begun: Callable[[], Corpus] | None
-) -> tuple[Run | None, dict[str, Any]]:
-    """Read and cluster; return the run, which records the line that repeats it, and what was begun for its page.
+) -> tuple[Run | None, Callable[[Page], str] | None]:
+    """Read and cluster; return the run, which records the line that repeats it, and what waits for its page's index.
 
     None after a dry run.
     """
@@ -288,7 +291,7 @@ def _run(
 
     if options.within is not None:
         run = Run.load(options.source)
-        return cluster_within(run, options.within, _model(options, _count(run, options.within)), progress), {}
+        return cluster_within(run, options.within, _model(options, _count(run, options.within)), progress), None
     with ExitStack() as cleanup:
         silent = options.output.silent
         given = options.parts.gather(cleanup, options.documents, options.source, progress, begun, silent=silent)
@@ -299,20 +302,20 @@ def _run(
         found = None if needless else predicted(model, documents, silent or options.dry_run)
         if options.dry_run:
             _show_prediction(found, options.output)
-            return None, {}
+            return None, None
         if found is not None:
             progress.expect(found)
-        ahead = dict[str, Any]()
+        index = None
         if options.page and isinstance(documents, Corpus) and options.texts.texts != "none":
             from ..report.island import begin_index
 
-            ahead["index"] = begin_index(documents)
+            index = begin_index(documents)
         model.fit(documents, corpus=described, guide=options.known.read(), progress=progress)
         made = options.naming.apply(model.run_, options.out, progress)
         options.parts.write(given, made, progress)
     line = repeat_line(seed=options.machine.seed, **options.others.spelled()) + needed_extras(made.provenance)
     made = replace(made, provenance=replace(made.provenance, columns=options.documents.columns, command=line))
-    return keep_answer(made, Run.load(options.keep)) if options.keep else made, ahead
+    return keep_answer(made, Run.load(options.keep)) if options.keep else made, index
 
 
 def _model(options: Options, count: int) -> DocumentClusterer:

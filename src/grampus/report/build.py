@@ -130,9 +130,9 @@ def write_report(run: Run, path: str | PathLike[str], *, texts: Embed = "excerpt
     write_page(checked_page(run, texts, edits), path)
 
 
-def write_page(page: Page, path: str | PathLike[str], index: Callable[[Page], str] = index) -> None:
-    """Write a page to a file, atomically; `index` makes, or waits for, its index of words."""
-    write_file(Path(path), render(page, index=index).encode("utf-8", "replace"))
+def write_page(page: Page, path: str | PathLike[str], begun: Callable[[Page], str] | None = None) -> None:
+    """Write a page to a file, atomically; `begun` waits for its index of words, where that was begun before."""
+    write_file(Path(path), render(page, index=begun or index).encode("utf-8", "replace"))
 
 
 def render(page: Page, shell: Shell | None = None, index: Callable[[Page], str] = index) -> str:

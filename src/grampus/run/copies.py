@@ -17,7 +17,7 @@ from typing import Any, Generic, NoReturn, TypeVar
 from weakref import finalize
 
 from .._config import settings
-from .._parallel import FEW, core_count, may_copy, thread_count, work_alone
+from .._parallel import SEVERAL, core_count, may_copy, thread_count, work_alone
 from ..errors import PartsError
 from .base import KILLED, Function, Runner, ThisThread, end_with
 
@@ -99,7 +99,7 @@ def forks_for(pieces: int) -> Runner:
     1
     """
     workers = min(thread_count(), core_count(), pieces) if may_copy() and settings().device == "cpu" else 1
-    return Forks(workers) if workers >= FEW else ThisThread()
+    return Forks(workers) if workers >= SEVERAL else ThisThread()
 
 
 class Apart(Generic[T]):

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from .._array import Array, tiles, unit_rows
 from .._native import centres
-from .._parallel import FEW, blas_threads, results_in_few_threads
+from .._parallel import SEVERAL, blas_threads, results_in_few_threads
 from .._progress import Progress
 from ..gram import Gram, LinearGram, centre
 from ..gram.eigen import eigenpairs
@@ -212,7 +212,7 @@ def measure_evidence(
         beyond = Apart(partial(_begin_beyond, len(gram), compared, entropy), pays)
         points = leading_points(gram)
         many = range(max(1, min(CLOUDS, DRAWN // len(points))))
-        clouds = [Apart(partial(_begin_cloud, points, entropy, draw), pays, FEW) for draw in many]
+        clouds = [Apart(partial(_begin_cloud, points, entropy, draw), pays, SEVERAL) for draw in many]
         judge = _Judge(points, entropy, compared.worth)
         tried = judge.every(grid(len(points)) if ks is None else ks, free=ks is None)
         report("looking for groups", 1, 3)

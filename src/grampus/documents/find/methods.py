@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from ..._array import Array, is_sparse
 from ..._check import check_integer
 from ..._config import may_keep
-from ..._parallel import FEW
+from ..._parallel import SEVERAL
 from ..._progress import as_progress
 from ...cluster import (
     bisecting_kernel_kmeans,
@@ -195,8 +195,8 @@ class ConsensusMethod(Method):
         main, pays = gram.split_shift()[0]._main_part(), len(gram) >= MANY
         more = None if main is None else Apart(partial(self._alone, main, job, options), pays)
         views = _views(gram, {*self.ranks, *(rank for rank, _ in self.graphs)})
-        ranked = Apart(lambda: returned(self._ranked(views, job, self.n_init, options)), pays, FEW)
-        linked = Apart(lambda: returned(linked_clusters(gram, job.weights, job.k, job.seed)), pays, FEW)
+        ranked = Apart(lambda: returned(self._ranked(views, job, self.n_init, options)), pays, SEVERAL)
+        linked = Apart(lambda: returned(linked_clusters(gram, job.weights, job.k, job.seed)), pays, SEVERAL)
         cuts = self._cuts(views, job)
         others, pieces = ([], []) if more is None else more()
         cut = [each.partitions(len(gram)) for each in cuts if each is not None]

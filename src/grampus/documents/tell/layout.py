@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from ... import _native
 from ..._array import Array, tiles
-from ..._parallel import FEW, blas_threads, may_copy, meanwhile, results_in_threads, thread_count
+from ..._parallel import SEVERAL, blas_threads, may_copy, meanwhile, results_in_threads, thread_count
 from ...cluster import embedding_2d
 from ...errors import ConvergenceError, InputError
 from ...gram import Gram
@@ -88,7 +88,7 @@ def begin_layout(gram: Gram) -> Callable[[], Array]:
 
 def begin_layout_apart(gram: Gram) -> Callable[[], Array] | None:
     """Begin all of the layout in a copy of this process and return what waits for it; None where that does not pay."""
-    pays = len(gram) >= MANY and may_copy() and thread_count() >= FEW
+    pays = len(gram) >= MANY and may_copy() and thread_count() >= SEVERAL
     return Apart(lambda: returned(coordinates(gram))) if pays else None
 
 

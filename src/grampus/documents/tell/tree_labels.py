@@ -14,7 +14,6 @@ from ..given.inputs import Inputs
 
 HEADS = 3  # clusters that the name of a union without words in common shows
 
-
 Clusters = tuple[Cluster, ...]
 
 
