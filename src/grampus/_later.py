@@ -1,7 +1,8 @@
 """Modules imported when something in them is first used: `import grampus` takes no time, the command little."""
 
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from importlib import import_module
 from types import ModuleType
 from typing import Any
@@ -48,3 +49,19 @@ def load_later(*names: str) -> None:
     """
     for name in names:
         sys.modules.setdefault(name, _Later(name))
+
+
+@contextmanager
+def hidden(name: str) -> Iterator[None]:
+    """Let what is imported inside the block do without a module, unless that is loaded already.
+
+    For the command, too: scikit-learn loads pandas where there is one, 0.3 s, and needs it for data frames alone.
+    """
+    if name in sys.modules:
+        yield
+        return
+    sys.modules[name] = None  # type: ignore[assignment]  # for Python, a module that is not there
+    try:
+        yield
+    finally:
+        del sys.modules[name]

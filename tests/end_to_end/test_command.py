@@ -214,7 +214,7 @@ def test_help_and_version_import_nothing_heavy_and_are_quick(tmp_path):
     assert "grampus, version " in shown
 
 
-def test_clustering_loads_no_statistics_and_they_work_when_they_are_asked_for(tmp_path):
+def test_clustering_loads_neither_statistics_nor_pandas_and_they_work_when_they_are_asked_for(tmp_path):
     place = tmp_path / "notes.txt"
     place.write_text(
         "\n".join([f"blue whales sing {n}" for n in range(20)] + [f"red birds nest {n}" for n in range(20)])
@@ -222,10 +222,16 @@ def test_clustering_loads_no_statistics_and_they_work_when_they_are_asked_for(tm
     script = (
         f"import sys\nfrom grampus.cli import main\nsys.argv = ['grampus', 'cluster', {str(place)!r}, '-q']\n"
         "try:\n    main()\nexcept SystemExit as stop:\n    assert stop.code == 0\n"
-        "heavy = {'scipy.stats._stats_py', 'scipy.optimize._lsap'} & set(sys.modules)\nassert not heavy, heavy\n"
+        "heavy = {'scipy.stats._stats_py', 'scipy.optimize._lsap', 'pandas'} & set(sys.modules)\n"
+        "assert not heavy, heavy\n"
         "import scipy.stats\nfrom scipy.optimize import linear_sum_assignment\nfrom scipy.stats import qmc\n"
         "assert scipy.stats.mode([1, 2, 2]).mode == 2 and linear_sum_assignment([[1, 0], [0, 1]])[0].size == 2\n"
-        "assert qmc.Halton(2) and sys.modules['scipy.stats'].rankdata([3, 1]).tolist() == [2, 1]"
+        "assert qmc.Halton(2) and sys.modules['scipy.stats'].rankdata([3, 1]).tolist() == [2, 1]\n"
+        "from importlib.util import find_spec\n"
+        "if find_spec('pandas'):\n"
+        "    import pandas\n    from grampus import KernelKMeans\n"
+        "    frame = pandas.DataFrame({'a': [1.0, 1, 5, 5], 'b': [2, 2, 1, 1]})\n"
+        "    assert len(KernelKMeans(2, random_state=0).fit(frame).labels_) == 4"
     )
     printed_by(script)
 

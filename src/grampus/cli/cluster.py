@@ -65,7 +65,10 @@ class MethodOptions(Configured):
 
     def check(self) -> None:
         """Fail early: sizes of levels must rise."""
-        from ..documents.find.levels import check_level
+        from .._later import hidden
+
+        with hidden("pandas"):
+            from ..documents.find.levels import check_level
         from ..errors import InputError
 
         try:
