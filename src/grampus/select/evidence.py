@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from .._array import Array, tiles, unit_rows
 from .._native import centres
-from .._parallel import SEVERAL, blas_threads, results_in_few_threads
+from .._parallel import blas_threads, results_in_few_threads
 from .._progress import Progress
 from ..gram import Gram, LinearGram, centre
 from ..gram.eigen import eigenpairs
@@ -31,7 +31,7 @@ from ..run import Apart, returned
 from .leftover import share_left_over
 from .splits import Entropy, half, keyed_generator, null_generator
 from .strength import adjusted_rand, tables
-from .ward import Labels, WardTree, nearest_centre, polish
+from .ward import Labels, nearest_centre, polish, tree_of
 
 DOCUMENTS = 2500  # at most are looked at; a sample drawn by content
 FEWEST = 30  # documents below which nothing can be told
@@ -212,7 +212,7 @@ def measure_evidence(
         beyond = Apart(partial(_begin_beyond, len(gram), compared, entropy), pays)
         points = leading_points(gram)
         many = range(max(1, min(CLOUDS, DRAWN // len(points))))
-        clouds = [Apart(partial(_begin_cloud, points, entropy, draw), pays, SEVERAL) for draw in many]
+        clouds = [Apart(partial(_begin_cloud, points, entropy, draw), pays, compiled=True) for draw in many]
         judge = _Judge(points, entropy, compared.worth)
         tried = judge.every(grid(len(points)) if ks is None else ks, free=ks is None)
         report("looking for groups", 1, 3)
@@ -245,12 +245,12 @@ def measure_evidence(
     )
 
 
-def leading_points(gram: Gram) -> Array:
-    """Return documents in their leading components, centred; at unit length where all are about equally long."""
+def leading_points(gram: Gram, *, unit: bool = False) -> Array:
+    """Return documents in their leading components, centred; at unit length if asked, or if all are about as long."""
     found = eigenpairs(centre(gram), min(COMPONENTS, len(gram) - 1), tolerance=1e-6, probe=False)
     points = np.asarray(found.vectors * np.sqrt(np.maximum(found.values, 0.0)))
     own = gram.diagonal()
-    if np.ptp(own) > 0.36 * np.abs(own).max(initial=0.0):  # lengths differ by more than a fifth
+    if not unit and np.ptp(own) > 0.36 * np.abs(own).max(initial=0.0):  # lengths differ by more than a fifth
         return points
     return unit_rows(points)
 
@@ -284,7 +284,7 @@ class _Judge:
 
     def __init__(self, points: Array, entropy: Entropy, worth: Worth) -> None:
         self.points, self.entropy, self.worth = points, entropy, worth
-        self.tree, self.graph = WardTree(points), _Neighbours(points)
+        self.tree, self.graph = tree_of(points, "ward"), _Neighbours(points)
         self.parts = [half(len(points), entropy, number) for number in range(SPLITS)]
         self.splits = list(results_in_few_threads(lambda number: _Split(points, self.parts[number]), SPLITS))
         self.seen: dict[int, list[Array]] = {}
@@ -379,7 +379,7 @@ class _Split:
     def __init__(self, points: Array, first: NDArray[np.bool_], rule: str = "ward") -> None:
         self.points, self.moves = points, MOVES if rule == "ward" else 0
         self.members = [np.flatnonzero(first), np.flatnonzero(~first)]
-        self.trees = [WardTree(points[some], rule) for some in self.members]
+        self.trees = [tree_of(points[some], rule) for some in self.members]
 
     def judge(self, k: int, graph: _Neighbours | None = None) -> Array:
         """Return how far the halves agree, what neighbours say of the partitions they make of all, and `explained`.

@@ -1,5 +1,7 @@
 """A tree of points by Ward's rule or average linkage, cut at any number of clusters in one pass."""
 
+from hashlib import blake2b
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -7,6 +9,7 @@ from .._array import Array
 from .._native import centres, tree_joins
 
 Labels = NDArray[np.intp]
+KEPT = 32  # trees that are kept: all that tell the number of groups
 
 
 class WardTree:
@@ -48,6 +51,30 @@ class WardTree:
         bounds = self._parted >= len(self._parted) - k
         bounds[0] = False
         return np.asarray(np.cumsum(bounds, dtype=np.intp)[self._place])
+
+
+_grown = dict[tuple[str, tuple[int, ...], bytes], WardTree]()
+
+
+def tree_of(points: Array, rule: str) -> WardTree:
+    """Return the tree of points; the one that has been grown where that was one of the last.
+
+    The number of groups and, after it, the clusters are looked for in the same halves of the documents.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from grampus.select.ward import tree_of
+    >>> points = np.array([[0.0], [9.0], [1.0]])
+    >>> tree_of(points, "ward") is tree_of(points.copy(), "ward"), tree_of(points, "ward") is tree_of(points, "average")
+    (True, False)
+    """
+    key = rule, points.shape, blake2b(np.ascontiguousarray(points).data, digest_size=16).digest()
+    if key not in _grown:
+        while len(_grown) >= KEPT:
+            _grown.pop(next(iter(_grown)), None)
+        _grown[key] = WardTree(points, rule)
+    return _grown[key]
 
 
 def nearest_centre(points: Array, middles: Array) -> Labels:

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from ..._array import Array, unit_rows
+from ..._array import Array
 from ..._parallel import blas_threads
 from ..._random import seed_words
 from ...gram import Gram
@@ -28,7 +28,7 @@ def linked_clusters(gram: Gram, weights: Array, k: int, seed: int) -> NDArray[np
     if len(rows) < LARGE * k:
         return None
     with blas_threads():
-        points = unit_rows(leading_points(part))
+        points = leading_points(part, unit=True)
         usual = agreement(points, k, "ward", entropy)
         if usual + STEADIER > 1 or agreement(points, k, "average", entropy) < usual + STEADIER:
             return None
