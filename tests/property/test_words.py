@@ -1,12 +1,16 @@
 """The compiled scanner against its naive twin, over all of Unicode; hostile arrays are refused."""
 
+from collections import defaultdict
+from itertools import count
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from grampus._native.dense import DenseNeighbours, RoundedRows
-from grampus._native.words import KnownWords, WordIndex, WordNumbers, _letters, side_by_side
+from grampus._native.words import Chunks, KnownWords, WordIndex, WordNumbers, _letters, side_by_side
+from grampus.describe import reading
 from grampus.errors import InputError
 from grampus.report.words import word_index
 from grampus.text import Terms
@@ -53,6 +57,59 @@ def test_words_side_by_side_are_those_of_the_twin(texts, data):
     one, other = (data.draw(st.sampled_from(["a", "ab", "b", "é", "鯨"])) for _ in range(2))
     spaced = [" " + "".join(word + " " * data.draw(st.integers(1, 3)) for word in text) for text in texts]
     assert side_by_side([text.encode() for text in spaced], one, other) == naive_words.side_by_side(texts, one, other)
+
+
+CHUNKS = st.lists(
+    st.one_of(
+        st.text("aZint09_.,!?-'\"()@/&#;=%+:|>*[]{}\x00\x1f\v~é²鯨", min_size=1, max_size=12),
+        st.sampled_from(
+            [
+                "setUp",
+                "aSetUp",
+                "(seT)",
+                "www",
+                "www.",
+                "int",
+                "void,",
+                "(void)",
+                "x" * 60,
+                "x" * 61,
+                "a1b2c3d",
+                "a1b2c3d4",
+            ]
+        ),
+        st.text(st.characters(exclude_categories=["Cs", "Zs"], exclude_characters="\n"), min_size=1, max_size=8),
+    ),
+    max_size=12,
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(CHUNKS)
+def test_plain_chunks_are_read_as_python_reads_them(given):
+    chunks = reading.chunks_of_texts()
+    numbers = chunks.read([" ".join(given).encode()])[0].tolist()
+    codes, lengths, words = chunks.codes(
+        reading.BREAK, reading.STOP, lambda one, number: reading.codes_of(one, number, None)
+    )
+    known: defaultdict[str, int] = defaultdict(count().__next__)
+    wanted = [reading.codes_of(one, known.__getitem__, None) for one in dict.fromkeys(given)]
+    assert [part.tolist() for part in np.split(codes, np.cumsum(lengths))[:-1]] == wanted
+    assert words == list(known)
+    assert [list(dict.fromkeys(given))[number] for number in numbers] == given
+
+
+def test_what_is_said_of_chunks_is_checked():
+    chunks = Chunks(".", "@", ["int"], 60)
+    chunks.read([b"a@b"])
+    with pytest.raises(InputError, match="below 0"):
+        chunks.codes(-1, 0, lambda chunk, number: [])
+    with pytest.raises(InputError, match="numbers of words"):
+        chunks.codes(-1, -2, lambda chunk, number: [7])
+    with pytest.raises(InputError, match="ASCII"):
+        Chunks("…", "@", [], 60)
+    with pytest.raises(InputError, match="blanks"):
+        Chunks(".", "@", ["a b"], 60)
 
 
 def test_the_index_of_many_documents_and_long_words():

@@ -156,6 +156,23 @@ def count_known(
     ends: NDArray[np.int64],
     counts: NDArray[np.int32],
 ) -> None: ...
+
+class PlainChunks:
+    def __init__(self, ends: bytes, foreign: bytes, unusual: Vocabulary, longest: int) -> None: ...
+    def odd(self, chunks: Vocabulary) -> NDArray[np.int32]: ...
+    def codes(
+        self,
+        chunks: Vocabulary,
+        sign: int,
+        end: int,
+        odd: NDArray[np.int32],
+        ends: NDArray[np.int64],
+        codes: NDArray[np.int32],
+        named: Vocabulary,
+        words: Vocabulary,
+        lengths: NDArray[np.int64],
+    ) -> NDArray[np.int32]: ...
+
 def side_by_side(texts: list[bytes], one: bytes, other: bytes) -> tuple[int, int]: ...
 
 class Index:

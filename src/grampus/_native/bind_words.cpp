@@ -25,19 +25,18 @@ void bind_words(nb::module_& m) {
         .def("__len__", &Vocabulary::size)
         .def("read", [](Vocabulary& self, Vector<uint8_t> text, Vector<int64_t> ends, Vector<uint8_t> blanks, Vector<uint8_t> bits,
                         Out1<int64_t> lengths) {
-            auto* found = new std::vector<int32_t>;
-            nb::capsule owner(found, [](void* p) noexcept { delete static_cast<std::vector<int32_t>*>(p); });
+            std::vector<int32_t> found;
             {
                 nb::gil_scoped_release free;
-                found->reserve(static_cast<size_t>(text.shape(0)) / 5);
+                found.reserve(static_cast<size_t>(text.shape(0)) / 5);
                 for (size_t i = 0; i < blanks.shape(0); ++i) {
-                    const size_t before = found->size();
+                    const size_t before = found.size();
                     number_words(text.data() + ends.data()[i], text.data() + ends.data()[i + 1], letters_of(bits), blanks.data()[i],
-                                 self, *found);
-                    lengths.data()[i] = static_cast<int64_t>(found->size() - before);
+                                 self, found);
+                    lengths.data()[i] = static_cast<int64_t>(found.size() - before);
                 }
             }
-            return nb::ndarray<nb::numpy, int32_t>(found->data(), {found->size()}, owner);
+            return array(std::move(found));
         })
         .def("joined", [](const Vocabulary& self, int32_t first) {
             std::string words;
@@ -53,6 +52,39 @@ void bind_words(nb::module_& m) {
             count_known(text.data() + ends.data()[i], text.data() + ends.data()[i + 1], known, kind.data(), static_cast<int32_t>(i), seen,
                         counts.data() + 2 * i);
     }, Free());
+    nb::class_<PlainChunks>(m, "PlainChunks")
+        .def("__init__", [](PlainChunks* self, const nb::bytes& ends, const nb::bytes& foreign, const Vocabulary& unusual, size_t longest) {
+            new (self) PlainChunks({ends.c_str(), ends.size()}, {foreign.c_str(), foreign.size()}, unusual, longest);
+        }, nb::keep_alive<1, 4>())
+        .def("odd", [](const PlainChunks& self, const Vocabulary& chunks) {
+            std::vector<int32_t> found;
+            for (int32_t i = 0; i < chunks.size(); ++i)
+                if (self.look({chunks.word(i), chunks.length(i)}, 0, 0).word.empty()) found.push_back(i);
+            return array(std::move(found));
+        })
+        // Codes of all chunks, where those of the odd ones are known: numbers of their words, or what is between them.
+        .def("codes", [](const PlainChunks& self, const Vocabulary& chunks, int32_t sign, int32_t end, Vector<int32_t> odd,
+                         Vector<int64_t> ends, Vector<int32_t> codes, const Vocabulary& named, Vocabulary& words, Out1<int64_t> lengths) {
+            std::vector<int32_t> found;
+            size_t next = 0;
+            for (int32_t i = 0; i < chunks.size(); ++i) {
+                const size_t before = found.size();
+                if (next < odd.shape(0) && odd.data()[next] == i) {
+                    for (int64_t c = ends.data()[next]; c < ends.data()[next + 1]; ++c) {
+                        const int32_t code = codes.data()[c];
+                        found.push_back(code < 0 ? code : words.number(named.word(code), named.length(code)));
+                    }
+                    ++next;
+                } else {
+                    const Plain plain = self.look({chunks.word(i), chunks.length(i)}, sign, end);
+                    if (plain.before) found.push_back(plain.before);
+                    found.push_back(words.number(plain.word.data(), plain.word.size()));
+                    if (plain.after) found.push_back(plain.after);
+                }
+                lengths.data()[i] = static_cast<int64_t>(found.size() - before);
+            }
+            return array(std::move(found));
+        });
     m.def("side_by_side", [](const nb::list& texts, const nb::bytes& one, const nb::bytes& other) {
         const std::string_view first(one.c_str(), one.size()), second(other.c_str(), other.size());
         int64_t both = 0, neighbours = 0;

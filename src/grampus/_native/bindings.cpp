@@ -50,13 +50,6 @@ const Loops& loops() { return the_loops; }
 
 namespace {
 
-template <class T>
-nb::ndarray<nb::numpy, T> array(const std::vector<T>& values) {
-    auto* copy = new std::vector<T>(values);
-    nb::capsule owner(copy, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
-    return nb::ndarray<nb::numpy, T>(copy->data(), {copy->size()}, owner);
-}
-
 template <class T, class I>
 void bind_sparse_names(nb::module_& m) {
     m.def("name_sparse", [](Vector<int64_t> indptr, Vector<I> columns, Vector<T> values, int64_t first, int64_t last, Out2<uint8_t> names) {

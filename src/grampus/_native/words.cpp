@@ -9,6 +9,7 @@ namespace grampus {
 namespace {
 
 enum Kind : uint8_t { GAP, LETTER, UNDERSCORE, MORE };  // MORE: part of a character beyond ASCII
+enum Sign : uint8_t { SIGN, END, LOWER, UPPER, DIGIT, FOREIGN };  // of a chunk without blanks
 
 struct Bytes {
     uint8_t kind[256], lower[256];
@@ -131,6 +132,38 @@ void number_words(const uint8_t* at, const uint8_t* end, Letters letters, bool b
             at += length;
         }
     }
+}
+
+PlainChunks::PlainChunks(std::string_view ends, std::string_view foreign, const Vocabulary& unusual, size_t longest)
+    : unusual_(unusual), longest_(longest) {
+    for (int c = 0; c < 256; ++c)
+        kinds_[c] = c > 127 || c == '_' ? FOREIGN : BYTES.kind[c] == GAP ? SIGN : c <= '9' ? DIGIT : c <= 'Z' ? UPPER : LOWER;
+    for (const char c : ends) kinds_[static_cast<uint8_t>(c)] = END;
+    for (const char c : foreign) kinds_[static_cast<uint8_t>(c)] = FOREIGN;
+}
+
+Plain PlainChunks::look(std::string_view chunk, int32_t sign, int32_t end) const {
+    Plain found{{}, 0, 0};
+    if (chunk.size() > longest_) return found;
+    size_t at = 0;
+    const auto kind = [&](size_t place) -> uint8_t { return place < chunk.size() ? kinds_[static_cast<uint8_t>(chunk[place])] : uint8_t{FOREIGN}; };
+    const auto signs = [&] {
+        int32_t code = 0;
+        for (; kind(at) == SIGN || kind(at) == END; ++at) code = kind(at) == END || code == end ? end : sign;
+        return code;
+    };
+    found.before = signs();
+    const size_t first = at;
+    bool digits = false;
+    for (; kind(at) == LOWER || kind(at) == UPPER || kind(at) == DIGIT; ++at) digits |= kind(at) == DIGIT;
+    const std::string_view word = chunk.substr(first, at - first);
+    found.after = signs();
+    if (at < chunk.size() || word.empty() || (digits && word.size() > 7)) return found;
+    size_t hump = first;
+    while (kind(hump) == LOWER) ++hump;
+    const bool camel = hump >= first + 2 && kind(hump) == UPPER && kind(hump + 1) == LOWER;
+    if (!camel && unusual_.find(word.data(), word.size()) < 0) found.word = word;
+    return found;
 }
 
 void count_known(const uint8_t* at, const uint8_t* end, const Vocabulary& known, const uint8_t* kind, int32_t stamp,

@@ -47,6 +47,26 @@ class Vocabulary {
 // `found`. With `blanks`, words are what blanks and ends of lines separate.
 void number_words(const uint8_t* text, const uint8_t* end, Letters letters, bool blanks, Vocabulary& known, std::vector<int32_t>& found);
 
+// A chunk without blanks that is one word of ASCII with signs around it: the word, and what it is separated by before and
+// after: 0 for nothing, else a code. No word where the chunk is anything else, of which the caller knows more.
+struct Plain {
+    std::string_view word;
+    int32_t before, after;
+};
+
+class PlainChunks {
+  public:
+    // Signs that end a sentence, and those that no plain chunk has; words that are not plain; bytes of a chunk at most.
+    PlainChunks(std::string_view ends, std::string_view foreign, const Vocabulary& unusual, size_t longest);
+    // Words are letters, or up to 7 letters and digits, but for those such as setUp.
+    Plain look(std::string_view chunk, int32_t sign, int32_t end) const;
+
+  private:
+    uint8_t kinds_[256];
+    const Vocabulary& unusual_;
+    size_t longest_;
+};
+
 // IN a text; OUT how many different words of two lists it has: what white space separates, in lower case (ASCII). `kind`
 // of every known word: 1 or 2 for a list, 3 for both. IN/OUT seen: `stamp` for the words of this text.
 void count_known(const uint8_t* text, const uint8_t* end, const Vocabulary& known, const uint8_t* kind, int32_t stamp,

@@ -4,8 +4,10 @@ Arrays are checked here, before C++ sees them. A character belongs to a word if 
 """
 
 import re
-from collections.abc import Collection, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Collection, Sequence
 from functools import cache
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -86,6 +88,75 @@ class WordNumbers:
         return self._known.joined(first).decode("utf-8").split("\n") if first < len(self) else []
 
 
+class Chunks:
+    """What is between blanks and ends of lines in texts, numbered, and the words in it and what separates them.
+
+    Most chunks are plain: a word of ASCII letters, or of at most 7 letters and digits, with signs around it. What the
+    others are is for Python to say.
+
+    Parameters
+    ----------
+    ends, foreign : str
+        Signs of ASCII that end a sentence, and those that no plain chunk has.
+    unusual : collection of str
+        Words that make a chunk not plain, as capitals inside a word do.
+    longest : int
+        Characters of a plain chunk at most.
+
+    Examples
+    --------
+    >>> from grampus._native.words import Chunks
+    >>> chunks = Chunks(".", "@", ["int"], 60)
+    >>> chunks.read([b"(Blue whales", b"a@b"])[0].tolist()
+    [0, 1, 2]
+    >>> codes, lengths, words = chunks.codes(-1, -2, lambda chunk, number: [number(chunk), -2])
+    >>> codes.tolist(), lengths.tolist(), words
+    ([-1, 0, 1, 2, -2], [2, 1, 2], ['Blue', 'whales', 'a@b'])
+    """
+
+    def __init__(self, ends: str, foreign: str, unusual: Collection[str], longest: int) -> None:
+        self._known, self._unusual = WordNumbers(), _numbered(sorted(unusual))
+        _require((ends + foreign).isascii(), "signs must be ASCII")
+        self._plain = _core.PlainChunks(ends.encode(), foreign.encode(), self._unusual, longest)
+
+    def read(self, texts: Sequence[bytes]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+        """Return the numbers of the chunks of texts in UTF-8, and how many chunks each text has."""
+        ends = np.cumsum([0, *map(len, texts)], dtype=np.int64)
+        return self._known.read(b"".join(texts), ends, np.ones(len(texts), np.uint8))
+
+    def codes(
+        self, sign: int, end: int, look: Callable[[str, Callable[[str], int]], list[int]]
+    ) -> tuple[NDArray[np.int32], NDArray[np.int64], list[str]]:
+        """Return the codes of all chunks, one after the other, how many each has, and the words.
+
+        Codes from 0 on are numbers of words. `look` takes a chunk that is not plain, and what numbers its words.
+
+        Parameters
+        ----------
+        sign, end : int
+            Codes below 0 of signs next to a word, and of those that end a sentence.
+        """
+        _require(sign < 0 and end < 0, "codes of signs must be below 0")
+        known = self._known._known
+        odd, chunks = self._plain.odd(known), self._known.words(0)
+        number: defaultdict[str, int] = defaultdict(count().__next__)
+        found = [look(chunks[at], number.__getitem__) for at in odd.tolist()]
+        ends = np.cumsum([0, *map(len, found)], dtype=np.int64)
+        flat = np.array([code for codes in found for code in codes], dtype=np.int32)
+        _require(len(flat) == 0 or flat.max() < len(number), "codes must be numbers of words, or below 0")
+        words, lengths = WordNumbers(), np.empty(len(chunks), np.int64)
+        codes = self._plain.codes(known, sign, end, odd, ends, flat, _numbered(list(number)), words._known, lengths)
+        return codes, lengths, words.words(0)
+
+
+def _numbered(words: list[str]) -> _core.Vocabulary:
+    """Return different words with their places for numbers."""
+    numbers, data = WordNumbers(), [f"{word}\n".encode() for word in words]
+    numbers.read(b"".join(data), np.cumsum([0, *map(len, data)]), np.ones(len(data)))
+    _require(len(numbers) == len(words), "words must differ, and have no blanks")
+    return numbers._known
+
+
 class KnownWords:
     """Two lists of words, to count how many different ones of each a text has.
 
@@ -100,12 +171,7 @@ class KnownWords:
 
     def __init__(self, first: Collection[str], second: Collection[str]) -> None:
         words = sorted({word for word in (*first, *second) if word.isascii() and word and not re.search(r"\s", word)})
-        self._known = _core.Vocabulary()
-        data = [word.encode("ascii") for word in words]
-        ends = np.cumsum([0, *map(len, data)], dtype=np.int64)
-        split = np.ones(len(words), np.uint8)
-        self._known.read(np.frombuffer(b"".join(data), np.uint8), ends, split, _NONE, np.empty(len(words), np.int64))
-        _require(len(self._known) == len(words), "every word must be one")
+        self._known = _numbered(words)
         self._kind = np.array([(word in first) + 2 * (word in second) for word in words], np.uint8)
 
     def count(self, data: Bytes, ends: Any) -> NDArray[np.int32]:

@@ -1,14 +1,15 @@
 """Read texts word by word: as written, with the ends of sentences and lines, and apart from headers and addresses."""
 
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import count
 
 import numpy as np
 from numpy.typing import NDArray
+
+from .._native.words import Chunks
 
 Integers = NDArray[np.int32]
 Segmenter = Callable[[str], Sequence[str]]
@@ -20,14 +21,16 @@ _END = 20  # characters of a line that can be shared; lines with the same end ar
 _LONG_CHUNK = 60  # characters without a blank: encoded, or written without blanks
 BREAK, STOP, HIDE = -1, -2, -3  # codes between words: punctuation, end of a sentence or line, the next word is hidden
 
+_LINE = "\v"  # stands for the end of a line; a blank in texts
 _BLANKS = str.maketrans({**dict.fromkeys("\t\v\f\xa0\u3000", " "), **dict.fromkeys("\r\x85\u2028\u2029", "\n")})
 _WORD = re.compile(r"(?:[A-Z]\.){2,}|[^\W_]+(?:[-\u2010\u2011'’][^\W_]+)*(?:\+\+|#)?")
 _PART = re.compile(r"[^\W_]+")
 _POSSESSIVE = re.compile(r"['’]s$", re.IGNORECASE)
 _SIGNS = tuple(",.:!?")  # after these even "void" is a word
-# One word, or a short one with digits, among signs of which no address consists; most chunks are that.
-_SINGLE = re.compile(r"([^\w@/\\&#;=%+]*)([^\W\d_]+|[^\W_]{1,7})([^\w@/\\&#;=%+]*)")
-_ENDS = re.compile(r"[.!?:;…。！？：；|>*\"“”«»()\[\]{}]")
+# One word, or a short one with digits, among signs of which no address consists: of ASCII, a plain one of `Chunks`.
+_FOREIGN, _ASCII_ENDS = "@/\\&#;=%+", '.!?:;|>*"()[]{}'
+_SINGLE = re.compile(rf"([^\w{re.escape(_FOREIGN)}]*)([^\W\d_]+|[^\W_]{{1,7}})([^\w{re.escape(_FOREIGN)}]*)")
+_ENDS = re.compile(f"[…。！？：；“”«»{re.escape(_ASCII_ENDS)}]")
 # Addresses, paths, names of hosts and files, character references, encoded data, identifiers such as a_b.
 _ADDRESS = re.compile(
     r"""[^\W_]@[^\W_] | :// | ^[("'<\[]*www\. | ^[("'<\[]*[~.]*/ | /[^/]*[^/\W][^/]*/ | \\\w | ^[("'<\[]*[a-z]:\\
@@ -37,10 +40,10 @@ _ADDRESS = re.compile(
     re.VERBOSE,
 )
 # Words of programs: identifiers such as setUpModule, and what no other text has.
-_CODE = re.compile(
-    r"[a-z]{2,}[A-Z][a-z]\w*|def|elif|endif|ifn?def|sizeof|typedef|struct|k?w?args|argv|argc|isinstance|f?s?printf|nullptr"
-    r"|const|char|int|void|unsigned"
-)
+_KEYWORDS = """def elif endif ifdef ifndef sizeof typedef struct args kargs wargs kwargs argv argc isinstance printf
+fprintf sprintf fsprintf nullptr const char int void unsigned"""
+_CODE = re.compile("|".join([r"[a-z]{2,}[A-Z][a-z]\w*", *_KEYWORDS.split()]))
+_UNUSUAL = frozenset(["www", *_KEYWORDS.split()])
 _ADDRESSED = frozenset("@/\\.&#;=%_:0123456789")  # every address has one of these
 _HEAD = re.compile(r"(?:[A-Za-z][A-Za-z0-9-]*:(?:[ \t].*)?\n(?:[ \t]+\S.*\n)*){2,}")
 # Lines that say who is quoted, made a change or has the rights, and those of a program that say what else it uses.
@@ -109,31 +112,25 @@ def read_words(texts: Sequence[str], segment: Segmenter | None = None) -> Readin
     >>> [found.words[number] for number in found.hidden_word]
     ['joe', 'x', 'org']
     """
-    number: defaultdict[str, int] = defaultdict(count().__next__)
-    chunks, owner, headed = [], [], []
     parts = [split_head(text[: LONGEST + 1].translate(_BLANKS), len(text) > LONGEST) for text in texts]
     shared = shared_line_ends(body for _, body in parts)
-    for place, (head, body) in enumerate(_without_lines(*part, shared) for part in parts):
-        for part, is_head in ((head, True), (body, False)):
-            if part:
-                pieces = part.replace("\n", " \n ").split(" ")
-                pieces.append("\n")
-                chunks.append(np.fromiter(map(number.__getitem__, pieces), np.int32, len(pieces)))
-                owner.append(place)
-                headed.append(is_head)
-    words: defaultdict[str, int] = defaultdict(count().__next__)
-    codes = [_codes(chunk, words, segment) for chunk in number]
-    lengths = np.array([len(one) for one in codes], dtype=np.intp)
-    flat = np.array([code for one in codes for code in one], dtype=np.int32)
+    # Head and body of every text, in turn; the end of a line is a chunk of its own.
+    split = [
+        f"{part}\n".replace("\n", f" {_LINE} ") if part else ""
+        for each in parts
+        for part in _without_lines(*each, shared)
+    ]
+    data = [part.encode("utf-8", "replace") for part in split]
+    chunks = chunks_of_texts()
+    sequence, sizes = chunks.read(data)
+    flat, lengths, words = chunks.codes(BREAK, STOP, lambda chunk, number: codes_of(chunk, number, segment))
     starts = np.cumsum(lengths) - lengths
-    sequence = np.concatenate(chunks) if chunks else np.empty(0, np.int32)
-    sizes = [len(chunk) for chunk in chunks]
-    text_of = np.repeat(np.array(owner, np.int32), sizes)
-    in_head = np.repeat(np.array(headed, bool), sizes)
+    text_of = np.repeat(np.arange(len(texts), dtype=np.int32), sizes[::2] + sizes[1::2])
+    in_head = np.repeat(np.arange(len(data)) % 2 == 0, sizes)
     times = lengths[sequence]
     offset = np.arange(times.sum()) - np.repeat(np.cumsum(times) - times, times)
     code = flat[np.repeat(starts[sequence], times) + offset]
-    return _arranged(list(words), code, np.repeat(text_of, times), np.repeat(in_head, times))
+    return _arranged(words, code, np.repeat(text_of, times), np.repeat(in_head, times))
 
 
 def shared_line_ends(bodies: Iterable[str]) -> frozenset[str]:
@@ -209,18 +206,21 @@ def is_address(chunk: str) -> bool:
     return marked or (len(chunk) > _LONG_CHUNK and chunk.isascii())
 
 
-def _codes(chunk: str, words: defaultdict[str, int], segment: Segmenter | None) -> list[int]:
+def chunks_of_texts() -> Chunks:
+    """Return what numbers chunks, and knows of the plain ones what `codes_of` says."""
+    return Chunks(_ASCII_ENDS, _FOREIGN, _UNUSUAL, _LONG_CHUNK)
+
+
+def codes_of(chunk: str, number: Callable[[str], int], segment: Segmenter | None) -> list[int]:
     """Return the words of a chunk and what separates them, from each other and from its neighbours."""
-    if not chunk:
-        return []
-    if chunk == "\n":
+    if chunk == _LINE:
         return [STOP]
     if len(chunk) <= _LONG_CHUNK and (segment is None or chunk.isascii()) and (single := _SINGLE.fullmatch(chunk)):
         before, word, after = single.groups()
         if word != "www" and ((not before and after in _SIGNS) or not _CODE.fullmatch(word)):
-            return [*_between(before), words[word], *_between(after)]
+            return [*_between(before), number(word), *_between(after)]
     if is_address(chunk):
-        return [STOP, *(code for part in _PART.findall(chunk)[:9] for code in (HIDE, words[part])), STOP]
+        return [STOP, *(code for part in _PART.findall(chunk)[:9] for code in (HIDE, number(part))), STOP]
     codes: list[int] = []
     end = 0
     for match in _WORD.finditer(chunk):
@@ -229,13 +229,13 @@ def _codes(chunk: str, words: defaultdict[str, int], segment: Segmenter | None) 
         word = match[0]
         if segment is not None and not word.isascii():
             # Particles are left out, so neighbours here need not be neighbours in the text: no phrases.
-            codes += [BREAK, *(code for part in segment(word) for code in (words[part], BREAK))]
+            codes += [BREAK, *(code for part in segment(word) for code in (number(part), BREAK))]
             continue
         if _CODE.fullmatch(word):
-            codes += [STOP, HIDE, words[word], STOP]
+            codes += [STOP, HIDE, number(word), STOP]
             continue
         bare = word if word.isalnum() else _POSSESSIVE.sub("", word)
-        codes.append(words[bare])
+        codes.append(number(bare))
         if bare != word:
             codes.append(BREAK)
     return [*codes, *_between(chunk[end:])]
