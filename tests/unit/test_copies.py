@@ -159,7 +159,7 @@ def test_without_copies_it_is_made_here():
 
 @pytest.mark.usefixtures("own_process")
 def test_too_few_threads_and_too_little_work_make_no_copy():
-    assert Apart(lambda: os.getpid, threads=3)() == os.getpid()
+    assert Apart(lambda: os.getpid, compiled=True)() == os.getpid()
     assert Apart(lambda: os.getpid, pays=False)() == os.getpid()
     with config(threads=1):
         assert Apart(lambda: os.getpid)() == os.getpid()

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._parallel import SEVERAL
 from ..describe import Cluster
 from ..persist import Branch, Choice, Run
 from ..persist.edits import digest
@@ -74,7 +73,7 @@ def begin_index(documents: Corpus) -> Callable[[Page], str]:
     """Begin the index of these documents in a copy of this process; return what waits for that of their page."""
     columns = _columns(documents.ids, documents.titles, documents.texts)
     pays = sum(column.nbytes for column in columns) >= COPY_BYTES
-    begun = Apart(lambda: returned(packed_index(columns)), pays, SEVERAL)
+    begun = Apart(lambda: returned(packed_index(columns)), pays, compiled=True)
 
     def waited(page: Page) -> str:
         own = _columns(page.run.documents.ids, page.titles, page.run.documents.texts)

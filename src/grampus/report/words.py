@@ -22,11 +22,14 @@ CHUNK = 4096  # documents that are read at a time
 def _part(column: Texts, start: int, end: int) -> tuple[memoryview, NDArray[np.int64]]:
     """Return some texts in UTF-8 and their offsets; those beyond ASCII after NFKC and in lower case."""
     data, ends = column.part(start, end)
-    if bytes(data).isascii():
-        return data, ends
-    texts = (column[place] for place in range(start, end))
-    plain = Texts(text if text.isascii() else unicodedata.normalize("NFKC", text).lower() for text in texts)
-    return plain.part(0, end - start)
+    beyond = np.unique(ends.searchsorted(np.flatnonzero(np.frombuffer(data, np.uint8) >= 128), "right") - 1)
+    parts: list[memoryview | bytes] = []
+    sizes, after = np.diff(ends), 0
+    for place in beyond.tolist():
+        text = unicodedata.normalize("NFKC", column[start + place]).lower().encode()
+        parts += [data[after : ends[place]], text]
+        sizes[place], after = len(text), ends[place + 1]
+    return (memoryview(b"".join([*parts, data[after:]])), np.append(0, np.cumsum(sizes))) if parts else (data, ends)
 
 
 def word_index(columns: Sequence[Iterable[str]]) -> bytes:

@@ -17,7 +17,7 @@ from typing import Any, Generic, NoReturn, TypeVar
 from weakref import finalize
 
 from .._config import settings
-from .._parallel import SEVERAL, core_count, may_copy, thread_count, work_alone
+from .._parallel import SEVERAL, core_count, may_copy, meanwhile, thread_count, work_alone
 from ..errors import PartsError
 from .base import KILLED, Function, Runner, ThisThread, end_with
 
@@ -113,8 +113,8 @@ class Apart(Generic[T]):
         Returns the function to call.
     pays : bool
         Whether it takes long enough to be worth a process.
-    threads : int
-        Threads from which on it pays.
+    compiled : bool
+        Whether it is mostly compiled loops: with few threads, one of them makes it, which costs less than a copy.
 
     Examples
     --------
@@ -123,10 +123,13 @@ class Apart(Generic[T]):
     [1, 2]
     """
 
-    def __init__(self, make: Callable[[], Callable[..., T]], pays: bool = True, threads: int = 2) -> None:
+    def __init__(self, make: Callable[[], Callable[..., T]], pays: bool = True, *, compiled: bool = False) -> None:
         self._make = make
         self._ended: Callable[[], Any] | None = None
-        if not pays or not may_copy() or thread_count() < threads or settings().device != "cpu":
+        if not pays or not may_copy() or thread_count() < 2 or settings().device != "cpu":
+            return
+        if compiled and thread_count() < SEVERAL:
+            self._make = meanwhile(make)
             return
         questions, self._ask = os.pipe()
         started = _copy(self._serve(questions), (self._ask,))

@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 from ..._array import Array, is_sparse
 from ..._check import check_integer
 from ..._config import may_keep
-from ..._parallel import SEVERAL
 from ..._progress import as_progress
 from ...cluster import (
     bisecting_kernel_kmeans,
@@ -195,12 +194,14 @@ class ConsensusMethod(Method):
         main, pays = gram.split_shift()[0]._main_part(), len(gram) >= MANY
         more = None if main is None else Apart(partial(self._alone, main, job, options), pays)
         views = _views(gram, {*self.ranks, *(rank for rank, _ in self.graphs)})
-        ranked = Apart(lambda: returned(self._ranked(views, job, self.n_init, options)), pays, SEVERAL)
-        linked = Apart(lambda: returned(linked_clusters(gram, job.weights, job.k, job.seed)), pays, SEVERAL)
-        cuts = self._cuts(views, job)
-        others, pieces = ([], []) if more is None else more()
-        cut = [each.partitions(len(gram)) for each in cuts if each is not None]
-        given = np.concatenate([*ranked(), *others, *cut, *pieces])
+        with warnings.catch_warnings():  # here, for a thread's own filters would be everybody's
+            warnings.filterwarnings("ignore", FEWER, UserWarning)  # the consensus counts its own
+            ranked = Apart(lambda: returned(self._ranked(views, job, self.n_init, options)), pays, compiled=True)
+            linked = Apart(lambda: returned(linked_clusters(gram, job.weights, job.k, job.seed)), pays, compiled=True)
+            cuts = self._cuts(views, job)
+            others, pieces = ([], []) if more is None else more()
+            cut = [each.partitions(len(gram)) for each in cuts if each is not None]
+            given = np.concatenate([*ranked(), *others, *cut, *pieces])
         found = consensus(given, job.k, n_init=job.n_init, progress=job.progress, **options)
         labels, outcome = None, found.outcome
         if cuts and cuts[0] is not None:
@@ -220,9 +221,7 @@ class ConsensusMethod(Method):
         """Return the partitions of every rank, starts by documents."""
         ranked = list({id(views[rank]): views[rank] for rank in self.ranks}.values())
         n_init = -(-n_init * len(self.ranks) // len(ranked))  # as many partitions where ranks coincide
-        with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", FEWER, UserWarning)  # the consensus counts its own
-            return [kernel_kmeans(view, job.k, n_init=n_init, **options).runs.labels for view in ranked]
+        return [kernel_kmeans(view, job.k, n_init=n_init, **options).runs.labels for view in ranked]
 
     def _cuts(self, views: dict[int, Gram], job: Job) -> list[Cuts | None]:
         """Return the cuts of the graphs."""

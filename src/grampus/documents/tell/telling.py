@@ -3,7 +3,6 @@
 from collections.abc import Callable
 
 from ..._array import Array
-from ..._parallel import SEVERAL
 from ...cluster import Tree, nested_tree
 from ...describe import Cluster, name_partition
 from ...persist import Branch
@@ -36,5 +35,5 @@ def begin_telling(answer: Answer) -> Telling:
         wording,
         Apart(lambda: returned(None if spoken is None else name_partition(spoken, labels)), pays),
         Apart(branches, pays),
-        Apart(lambda: returned(texts_kept(answer)), inputs.corpus.texts.nbytes >= COPY_BYTES, SEVERAL),
+        Apart(lambda: returned(texts_kept(answer)), inputs.corpus.texts.nbytes >= COPY_BYTES, compiled=True),
     )
