@@ -404,6 +404,34 @@ def test_centres_are_means_and_those_of_empty_clusters_far_away(n, m, k, seed):
         _native.centres(points, labels + k, k)
 
 
+@settings(max_examples=60, deadline=None)
+@given(
+    st.integers(1, 130),
+    st.integers(1, 40),
+    st.integers(1, 70),
+    st.sampled_from([-480, -40, 0, 40, 480]),
+    st.data(),
+)
+def test_nearest_centres_are_those_of_exact_arithmetic(n, m, k, scale, data):
+    rng = np.random.default_rng(data.draw(st.integers(0, 99)))
+    points = rng.integers(-3, 4, (n, m))  # whole numbers: products and sums are exact, and many centres equally near
+    middles = points[rng.integers(0, n, k)] if data.draw(st.booleans()) else rng.integers(-3, 4, (k, m))
+    if far := data.draw(st.sets(st.integers(0, k - 1), max_size=k // 2)):
+        middles = middles.copy()
+        middles[list(far)] = 2**20
+    wanted = ((points[:, None] - middles) ** 2).sum(axis=2).argmin(axis=1)
+    found = _native.nearest_centres(np.ldexp(points.astype(float), scale), np.ldexp(middles.astype(float), scale))
+    assert found.tolist() == wanted.tolist()
+
+
+def test_nearest_centres_that_single_precision_cannot_tell():
+    near = np.array([[1.0, 0.0], [1.0 + 1e-12, 0.0], [1.0, 0.0]])
+    assert _native.nearest_centres(np.array([[1.0, 0.5], [2.0, 0.0]]), near).tolist() == [0, 1]
+    assert _native.nearest_centres(np.zeros((0, 2)), near).tolist() == []
+    with pytest.raises(InputError, match="columns alike"):
+        _native.nearest_centres(np.zeros((3, 1)), near)
+
+
 @pytest.mark.parametrize("points", [np.zeros(3), np.zeros((0, 2)), np.array([[0.0], [np.inf]])])
 def test_trees_of_no_points_are_a_bug(points):
     with pytest.raises(InputError, match="bug in Grampus"):

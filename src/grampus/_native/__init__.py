@@ -109,6 +109,20 @@ def centres(points: Any, labels: Any, k: int) -> Array:
     return means
 
 
+def nearest_centres(points: Any, centres: Any) -> Array:
+    """Return the nearest of the centres (k, m) of each of the points (n, m), the first of several equally near ones."""
+    points, centres = _numbers(points, np.shape(points), "points"), _numbers(centres, np.shape(centres), "centres")
+    fits = points.ndim == centres.ndim == 2 and points.shape[1] == centres.shape[1] > 0 and 0 < len(centres) <= _MOST
+    _require(
+        fits and len(points) <= _MOST,
+        f"points and centres must have columns alike; got {points.shape}, {centres.shape}",
+    )
+    labels = np.zeros(len(points), dtype=np.int64)
+    if len(points):
+        _core.nearest_centres(points, centres, labels)
+    return labels
+
+
 def start_run(
     documents: Documents,
     labels: Any,

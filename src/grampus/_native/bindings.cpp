@@ -217,6 +217,10 @@ NB_MODULE(_core, m) {
         centres(points.data(), labels.data(), static_cast<int64_t>(points.shape(0)), static_cast<int64_t>(points.shape(1)),
                 static_cast<int64_t>(means.shape(0)), means.data());
     }, Free());
+    m.def("nearest_centres", [](Matrix<double> points, Matrix<double> centres, Out1<int64_t> labels) {
+        nearest_centres(points.data(), centres.data(), static_cast<int64_t>(points.shape(0)), static_cast<int64_t>(points.shape(1)),
+                        static_cast<int64_t>(centres.shape(0)), labels.data());
+    }, Free());
     bind_names<float>(m);
     bind_names<double>(m);
     m.def("subsequence", [](Matrix<int32_t> xs, Matrix<int32_t> ys, int length, double decay, Out1<double> out) {

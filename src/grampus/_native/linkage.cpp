@@ -131,4 +131,47 @@ void centres(const double* points, const int64_t* labels, int64_t n, int64_t m, 
         for (int64_t t = c * m; t < (c + 1) * m; ++t) centres[t] = sizes[c] > 0.0 ? centres[t] / sizes[c] : FAR;
 }
 
+// Half the square of a centre less its product with a point, in single precision, and in double where that is too close.
+void nearest_centres(const double* points, const double* centres, int64_t n, int64_t m, int64_t k, int64_t* labels) {
+    const int stride = static_cast<int>((k + LANES - 1) / LANES) * LANES;
+    std::vector<float> rows(n * m + PADDING), table(m * stride + PADDING), offsets(stride, static_cast<float>(INFINITE)), slopes(stride, -1.0f);
+    std::vector<double> lengths(n), squares(k);
+    const auto square_of = [m](const double* row) { return loops().dot(row, row, m); };
+    std::copy(points, points + n * m, rows.begin());
+    for (int64_t i = 0; i < n; ++i) lengths[i] = std::sqrt(square_of(points + i * m));
+    const double near = 16.0 * *std::max_element(lengths.begin(), lengths.end());
+    double longest = 0.0;  // of the centres that are not far from all points, as an empty one is
+    for (int64_t c = 0; c < k; ++c) {
+        squares[c] = square_of(centres + c * m);
+        if (squares[c] <= near * near) longest = std::max(longest, std::sqrt(squares[c]));
+        offsets[c] = static_cast<float>(0.5 * squares[c]);
+        for (int64_t t = 0; t < m; ++t) table[t * stride + c] = static_cast<float>(centres[c * m + t]);
+    }
+    const Rough rough{stride, offsets.data(), slopes.data(), nullptr};
+    const double unit = 1.2e-7 * static_cast<double>(m + 8);  // more than all roundings of a sum, relative to its parts
+    std::vector<float> sums(BLOCK * stride);
+    int32_t numbers[BLOCK];
+    for (int64_t first = 0; first < n; first += BLOCK) {
+        const int count = static_cast<int>(std::min<int64_t>(BLOCK, n - first));
+        std::iota(numbers, numbers + count, static_cast<int32_t>(first));
+        loops().dense_sums(rows.data(), m, numbers, count, table.data(), stride, sums.data());
+        for (int r = 0; r < count; ++r) {
+            const int64_t i = first + r;
+            float least, second;
+            int winner;
+            loops().least(sums.data() + r * stride, rough, -1, 0.0f, &least, &second, &winner);
+            // A far centre is wrong by less than 2 units of its value, the others by what their lengths say.
+            const double room = 2.0 * unit * (lengths[i] * longest + 0.5 * longest * longest + 2.0 * std::fabs(second));
+            labels[i] = winner;
+            if (k == 1 || (second - least > room && squares[winner] <= near * near)) continue;
+            double best = -INFINITE;
+            labels[i] = 0;
+            for (int64_t c = 0; c < k; ++c) {
+                const double similar = loops().dot(points + i * m, centres + c * m, m) - 0.5 * squares[c];
+                if (similar > best) best = similar, labels[i] = c;
+            }
+        }
+    }
+}
+
 }  // namespace grampus

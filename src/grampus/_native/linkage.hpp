@@ -18,4 +18,7 @@ void join(double* apart, int64_t n, bool ward, int64_t* joins);
 // is far away from everything.
 void centres(const double* points, const int64_t* labels, int64_t n, int64_t m, int64_t k, double* centres);
 
+// IN points (n, m) and centres (k, m); OUT the nearest centre of each point, the first of several that are equally near.
+void nearest_centres(const double* points, const double* centres, int64_t n, int64_t m, int64_t k, int64_t* labels);
+
 }  // namespace grampus

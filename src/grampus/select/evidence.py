@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._array import Array, tiles, unit_rows
-from .._native import centres
+from .._native import centres, nearest_centres
 from .._parallel import blas_threads, results_in_few_threads
 from .._progress import Progress
 from ..gram import Gram, LinearGram, centre
@@ -31,7 +31,7 @@ from ..run import Apart, returned
 from .leftover import share_left_over
 from .splits import Entropy, half, keyed_generator, null_generator
 from .strength import adjusted_rand, tables
-from .ward import Labels, nearest_centre, polish, tree_of
+from .ward import Labels, polish, tree_of
 
 DOCUMENTS = 2500  # at most are looked at; a sample drawn by content
 FEWEST = 30  # documents below which nothing can be told
@@ -388,7 +388,7 @@ class _Split:
         """
         halves = zip(self.members, self.trees, strict=True)
         made = [polish(self.points[some], tree.cut(k), k, self.moves) for some, tree in halves]
-        every = [nearest_centre(self.points, middles) for _, middles in made]
+        every = [nearest_centres(self.points, middles) for _, middles in made]
         agree = [
             adjusted_rand(tables(own[None], every[1 - side][None, self.members[side]], k))[0]
             for side, (own, _) in enumerate(made)

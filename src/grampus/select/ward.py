@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._array import Array
-from .._native import centres, tree_joins
+from .._native import centres, nearest_centres, tree_joins
 
 Labels = NDArray[np.intp]
 KEPT = 32  # trees that are kept: all that tell the number of groups
@@ -77,18 +77,11 @@ def tree_of(points: Array, rule: str) -> WardTree:
     return _grown[key]
 
 
-def nearest_centre(points: Array, middles: Array) -> Labels:
-    """Return the nearest centre of every point."""
-    similar = points @ middles.T
-    similar -= 0.5 * (middles**2).sum(axis=1)
-    return similar.argmax(axis=1)
-
-
 def polish(points: Array, labels: Labels, k: int, rounds: int) -> tuple[Labels, Array]:
     """Move points to their nearest centre, so many times at most; return the partition and the centres."""
     middles = centres(points, labels, k)
     for _ in range(rounds):
-        moved = nearest_centre(points, middles)
+        moved = nearest_centres(points, middles)
         if (moved == labels).all():
             break
         labels, middles = moved, centres(points, moved, k)
