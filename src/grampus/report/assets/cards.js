@@ -67,7 +67,7 @@ function nameOf(group) {
     if (renaming !== group.first) return;
     renaming = -1;
     if (keep) rename(group, field.value);
-    else showCards();
+    if (cardsWait || !keep) showCards(); // these are in sight, even if that has not been told yet
     byId(`rename-${group.first}`)?.focus();
   };
   return el(
