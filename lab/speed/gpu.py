@@ -162,7 +162,7 @@ def equal_labels(xp: Any, task: Task) -> Figures:
     decides: the record is of other versions of SciPy.
     """
     warnings.simplefilter("ignore")
-    gpu.LEAST = gpu.Least(*[0] * 7)
+    gpu.LEAST = gpu.Least(*[0] * 6)
     x = points(3000, 20, 8).astype(np.float64)
     counts = sp.random_array((3000, 2000), density=0.01, rng=np.random.default_rng(3), format="csr")
     grams: list[Gram] = [DenseGram(x @ x.T), DenseGram((x @ x.T).astype(np.float32)), LinearGram(x), LinearGram(counts)]

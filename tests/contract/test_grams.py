@@ -363,7 +363,7 @@ def device(monkeypatch):
     """A stand-in for a GPU, used for everything that can."""
     xp = standin.library()
     monkeypatch.setattr(card, "_library", lambda: xp)
-    monkeypatch.setattr(gpu, "LEAST", gpu.Least(*[0] * 7))
+    monkeypatch.setattr(gpu, "LEAST", gpu.Least(*[0] * 6))
     with grampus.config(device="cuda"):
         yield xp
 

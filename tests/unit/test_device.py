@@ -4,14 +4,13 @@ Here the device is a stand-in (tests/reference/standin.py). With a GPU the same 
 """
 
 import time
-from dataclasses import replace
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
 import grampus
-from grampus import DocumentClusterer, KernelKMeans, gpu, parse_kernel
+from grampus import DocumentClusterer, KernelKMeans, _backend, gpu, parse_kernel
 from grampus._array import as_numpy
 from grampus._backend import current
 from grampus._config import settings
@@ -34,7 +33,7 @@ from grampus.text.meaning.encoder import load_encoder
 from tests.command import command
 from tests.reference import standin
 
-ALWAYS = gpu.Least(*[0] * 7)
+ALWAYS = gpu.Least(*[0] * 6)
 
 
 def real():
@@ -48,6 +47,7 @@ def device(request, monkeypatch):
     xp = standin.library() if request.param == "stand-in" else real()
     monkeypatch.setattr(card, "_library", lambda: xp)
     monkeypatch.setattr(gpu, "LEAST", ALWAYS)
+    monkeypatch.setattr(_backend, "LEAST", 0)
     with grampus.config(device="cuda"):
         yield xp
 
@@ -466,7 +466,7 @@ def test_documents_are_clustered_on_it(device):
 
 @pytest.mark.parametrize(("kernel", "used"), [("cosine|principal(5)", {"cpu"}), ("gaussian(1)", {"cuda"})])
 def test_few_documents_with_features_are_left_to_the_processor(device, monkeypatch, kernel, used):
-    monkeypatch.setattr(gpu, "LEAST", replace(ALWAYS, documents=61))
+    monkeypatch.setattr(_backend, "LEAST", 61)
     seen, run_method = set(), pipeline.run_method
     monkeypatch.setattr(pipeline, "run_method", lambda *given: (seen.add(settings().device), run_method(*given))[1])
     texts = [f"whale song {i % 7} sea" if i % 2 else f"bird nest {i % 5} egg" for i in range(60)]
@@ -480,8 +480,22 @@ def test_the_command_takes_a_device(monkeypatch, tmp_path, capsys):
     source = tmp_path / "texts.txt"
     source.write_text("one two three\n" * 3 + "four five six\n" * 3)
     monkeypatch.setattr(card, "_library", lambda: "needs CuPy: pip install.")
+    monkeypatch.setattr(_backend, "find_spec", lambda name: None)
     assert command("cluster", source, "-k", "2", "--device", "cuda") == 1
     assert "--device cuda needs CuPy" in capsys.readouterr().err
+
+
+def test_a_device_is_begun_for_what_it_pays_for_alone(monkeypatch, tmp_path):
+    """To begin it takes longer than a small pile does."""
+    source = tmp_path / "texts.txt"
+    source.write_text("whale song sea\n" * 3 + "bird nest egg\n" * 3)
+
+    def begun():
+        raise AssertionError
+
+    monkeypatch.setattr(card, "_library", begun)
+    monkeypatch.setattr(_backend, "find_spec", lambda name: name)
+    assert command("cluster", source, "-k", "2", "--device", "cuda", "--meaning", "off") == 0
 
 
 def test_doctor_names_the_card(monkeypatch):

@@ -310,9 +310,11 @@ def _run(
             progress.expect(found)
         index = None
         if options.page and isinstance(documents, Corpus) and options.texts.texts != "none":
+            from .._backend import sooner_for
             from ..report.island import begin_index
 
-            index = begin_index(documents)
+            with sooner_for(len(documents)):  # a copy of this process would not use the device
+                index = begin_index(documents)
         model.fit(documents, corpus=described, guide=options.known.read(), progress=progress)
         made = options.naming.apply(model.run_, options.out, progress)
         options.parts.write(given, made, progress)

@@ -270,7 +270,7 @@ class MachineOptions:
     def apply(self) -> None:
         """Set the limits, the number of threads and the device; fail early where there is none."""
         from .. import config
-        from .._backend import current
+        from .._backend import require_device
         from .._config import format_size, parse_size
         from .._memory import resident
 
@@ -287,7 +287,7 @@ class MachineOptions:
         budget = None if most is None else min(most - now, config().memory)
         config(memory=budget, threads=self.threads, device=self.device, max_memory=most, timeout=self.timeout)
         enforce(self.timeout, most)
-        current()
+        require_device()
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -41,7 +41,6 @@ class Least:
     seeds: float = 2**22  # multiplications for a row of similarities
     neighbours: float = 2**30  # similarities
     pieces: float = 2**12  # of texts that are encoded
-    documents: float = 500_000  # with features, from components to names: 100,000 take 18 s and 9.5 without
 
 
 LEAST = Least()
@@ -64,10 +63,6 @@ class Device(Backend):
 
     def __init__(self, xp: Any) -> None:
         self.xp = xp
-
-    def pays(self, documents: int) -> bool:
-        """Return whether there are enough documents; names and the map take no less time with a device."""
-        return documents >= LEAST.documents
 
     def sums_room(self, work: float, diagonal: Array | None) -> float | None:
         """Return half of the free memory; None for little work, and for lengths too different for whole numbers."""

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..._array import unit_rows
-from ..._backend import PROCESSOR, current
+from ..._backend import pays
 from ..._check import check_integer
 from ..._progress import Progress, as_progress
 from ...errors import InputError
@@ -120,8 +120,7 @@ class Embedder:
     def _rows(self, distinct: list[str], progress: Progress, notes: list[str] | None) -> Floats:
         """Return the unit rows of different pieces, from the cache or computed."""
         keys = [text_key(piece) for piece in distinct]
-        found = current()
-        again = self.found.anywhere and found is not PROCESSOR and found.pays(len(distinct))  # sooner than the cache
+        again = self.found.anywhere and pays(len(distinct))  # sooner than the cache
         store = None if self.sha256 is None or again else Store(self.sha256)
         rows = {} if store is None else _complete(store.read(keys))
         missing = [number for number, key in enumerate(keys) if key not in rows]
