@@ -313,7 +313,7 @@ def _run(
             from .._backend import sooner_for
             from ..report.island import begin_index
 
-            with sooner_for(len(documents)):  # a copy of this process would not use the device
+            with sooner_for(len(documents)):  # texts need the processor alone
                 index = begin_index(documents)
         model.fit(documents, corpus=described, guide=options.known.read(), progress=progress)
         made = options.naming.apply(model.run_, options.out, progress)

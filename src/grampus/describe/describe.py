@@ -68,7 +68,7 @@ def describe(
     each = None if counts is None else np.asarray(counts)[inside]
     sizes = np.bincount(clusters[inside], weights=each).astype(int).tolist()
     names, describing = _named(gram, clusters, wording, names, counts, top)
-    titles = [name.name or f"cluster {c + 1}" for c, name in enumerate(names)]
+    titles = [name.name for name in titled(names)]
     shares: Any = np.full((2, k), np.nan)
     if wording is not None and wording.meaning is not None and k > 1:
         said = [", ".join((title, *name.words)) for title, name in zip(titles, names, strict=True)]
@@ -96,6 +96,19 @@ def describe(
         )
         for c in range(k)
     )
+
+
+def titled(names: Sequence[Name]) -> list[Name]:
+    """Return the titles and further words alone, with a number for a title where a cluster has none.
+
+    Examples
+    --------
+    >>> from grampus.describe import Name
+    >>> from grampus.describe.describe import titled
+    >>> [name.name for name in titled([Name("Whales", (), (), ()), Name("", (), (), ())])]
+    ['Whales', 'cluster 2']
+    """
+    return [Name(name.name or f"cluster {c + 1}", name.words, (), ()) for c, name in enumerate(names)]
 
 
 def _named(

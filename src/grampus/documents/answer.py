@@ -16,6 +16,7 @@ from ..describe import Cluster, Name, Typicality, Wording
 from ..gram import Gram
 from ..kernels import Kernel
 from ..persist import Branch, Choice, Layout, Run
+from ..run import Apart
 from ..select import Stability
 from ..select.nested import SMALLEST
 from ..text import Corpus, Texts
@@ -117,8 +118,8 @@ class Telling:
         The words of the documents; None where names are kept.
     names : callable
         Returns the names of the clusters, None for those without words.
-    branches : callable
-        Returns the tree, its named records and the leaf of every document, given the clusters.
+    branches : Apart
+        Returns the tree, its named records and the leaf of every document, given the clusters or their names.
     kept : callable
         Returns the beginnings and the fingerprint of the texts.
     """
@@ -126,7 +127,7 @@ class Telling:
     keeps: bool
     wording: Wording | None
     names: Callable[[], Sequence[Name] | None]
-    branches: Callable[[tuple[Cluster, ...]], tuple[Tree, tuple[Branch, ...], Array]]
+    branches: Apart[tuple[Tree, tuple[Branch, ...], Array]]
     kept: Callable[[], tuple[Texts | None, str]]
 
 

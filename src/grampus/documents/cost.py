@@ -174,18 +174,27 @@ def check_cost(inputs: Inputs, kernel: Kernel, request: Request, costs: Costs) -
     sizes = Sizes(n, inputs.corpus.texts.nbytes if inputs.has_texts else 0, entries, terms, collected=True)
     every = np.unique(np.linspace(0, n - 1, min(n, SAMPLE)).astype(np.intp))
     sample = None if kernel.is_precomputed else take_rows(inputs.features, every)
-    predicted = _predicted(request, kernel, sizes, sample, costs)
+    timed = now.timeout is not None or logger.isEnabledFor(logging.INFO)
+    predicted = _predicted(request, kernel, sizes, sample, costs, timed=timed)
     logger.info("predicted: %s", predicted)
     refuse_cost(predicted, kernel)
 
 
-def _predicted(request: Request, kernel: Kernel, sizes: Sizes, sample: Any, costs: Costs) -> PredictedCost:
-    """Sum the costs of the stages for documents of these sizes; `sample` are some of them, as the kernel takes them."""
+def _predicted(
+    request: Request, kernel: Kernel, sizes: Sizes, sample: Any, costs: Costs, *, timed: bool = True
+) -> PredictedCost:
+    """Sum the costs of the stages for documents of these sizes; `sample` are some of them, as the kernel takes them.
+
+    Where seconds are not asked for they are 0: the rates of this machine take a tenth of one to measure.
+    """
     n, shape = sizes.documents, shape_of(kernel, sample, sizes)
     k = min(_clusters(request, n), max(n, 1))
     work = Work(sizes, shape, request.method, request.effort, k, request.k is not None)
     stages = [one for cost in costs if (one := cost(work)) != StageCost(one.name)]  # others have nothing to do
-    steps = tuple(Step(one.name, one.kept, one.beside, one.units.seconds, one.units.wall) for one in stages)
+    steps = tuple(
+        Step(one.name, one.kept, one.beside, *((one.units.seconds, one.units.wall) if timed else (0.0, 0.0)))
+        for one in stages
+    )
     return PredictedCost(n, k, resident() or 0, steps, shape.width == 0)
 
 

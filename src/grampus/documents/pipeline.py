@@ -19,6 +19,7 @@ from .._check import check_integer
 from .._parallel import thread_count
 from ..cluster.trees.nested import SMALLEST
 from ..describe import typicality
+from ..describe.describe import titled
 from ..describe.reading import LONGEST
 from ..describe.wording import FEWEST_READ, MOST_READ, READ_IN_ALL
 from ..persist import Layout
@@ -291,9 +292,11 @@ def name(answer: Answer) -> Answer:
     if laying is NOT_YET and before is None:
         laying = begin_layout(answer.gram)  # while Python makes names
     progress("describing", 1, 4)
-    clusters = describe_clusters(answer)
+    names = telling.names()
+    begun = None if names is None else telling.branches.ask(titled(names))  # while their clusters are described
+    clusters = describe_clusters(answer, names)
     progress("describing", 2, 4)
-    nodes, tree, leaves = telling.branches(clusters)
+    nodes, tree, leaves = telling.branches(clusters) if begun is None else begun()
     progress("describing", 3, 4)
     answer = replace(answer, clusters=clusters, nodes=nodes, tree=tree, leaves=leaves, laying=laying)
     return keep_names(answer, before) if telling.keeps and before is not None else answer

@@ -150,12 +150,20 @@ class Apart(Generic[T]):
 
         return serve
 
+    def ask(self, *given: Any) -> Callable[[], T]:
+        """Send what came later; return what waits for the function of it."""
+        if self._ended is not None:
+            with suppress(BrokenPipeError):
+                _send(self._ask, pickle.dumps(given, protocol=5))
+        return lambda: self._answered(*given)
+
     def __call__(self, *given: Any) -> T:
         """Return the function of what came later."""
+        return self.ask(*given)()
+
+    def _answered(self, *given: Any) -> T:
         if self._ended is None:
             return self._make()(*given)
-        with suppress(BrokenPipeError):
-            _send(self._ask, pickle.dumps(given, protocol=5))
         answer = _receive(self._answers)
         self._ended()
         return self._make()(*given) if answer is None else _result(answer)

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from .._array import Array, tiles, unit_rows
 from .._native import centres, nearest_centres
-from .._parallel import blas_threads, results_in_few_threads
+from .._parallel import blas_threads, meanwhile, results_in_few_threads
 from .._progress import Progress
 from ..gram import Gram, LinearGram, centre
 from ..gram.eigen import eigenpairs
@@ -284,9 +284,10 @@ class _Judge:
 
     def __init__(self, points: Array, entropy: Entropy, worth: Worth) -> None:
         self.points, self.entropy, self.worth = points, entropy, worth
-        self.tree, self.graph = tree_of(points, "ward"), _Neighbours(points)
+        tree, self.graph = meanwhile(partial(tree_of, points, "ward")), _Neighbours(points)
         self.parts = [half(len(points), entropy, number) for number in range(SPLITS)]
         self.splits = list(results_in_few_threads(lambda number: _Split(points, self.parts[number]), SPLITS))
+        self.tree = tree()
         self.seen: dict[int, list[Array]] = {}
         self.merits: dict[int, float] = {}
         self.more = worth.more * min(1.0, len(points) / SMALL)

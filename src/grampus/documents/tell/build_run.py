@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ..._array import Array
 from ..._names import number_of
 from ..._version import __version__
-from ...describe import Cluster, Typicality, Wording, describe
+from ...describe import Cluster, Name, Typicality, Wording, describe
 from ...describe.direction import DocumentMeaning
 from ...errors import InputError
 from ...gram import Gram
@@ -176,14 +176,12 @@ def _meaning_of(inputs: Inputs) -> DocumentMeaning | None:
     return DocumentMeaning(inputs.features[EMBEDDING], load_encoder().encode, inputs.weights)
 
 
-def describe_clusters(answer: Answer) -> tuple[Cluster, ...]:
+def describe_clusters(answer: Answer, names: Sequence[Name] | None) -> tuple[Cluster, ...]:
     """Describe the clusters; documents are indices into the whole collection, and sizes include copies."""
     inputs = answer.inputs
     steady = None if answer.stability is None else numbers(answer.stability.clusters)
-    wording, names = answer.telling.wording, answer.telling.names()
-    described = describe(
-        answer.gram, answer.labels, wording, names=names, counts=inputs.weights, measured=answer.evidence
-    )
+    wording, measured = answer.telling.wording, answer.evidence
+    described = describe(answer.gram, answer.labels, wording, names=names, counts=inputs.weights, measured=measured)
     sizes = np.bincount(answer.labels[inputs.group] + 1, minlength=len(described) + 1)[1:]
 
     def places(distinct: tuple[int, ...]) -> tuple[int, ...]:

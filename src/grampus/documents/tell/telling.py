@@ -1,10 +1,10 @@
 """What can be told as soon as the clusters are known: names, tree and texts, while the evidence is measured."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from ..._array import Array
 from ...cluster import Tree, nested_tree
-from ...describe import Cluster, name_partition
+from ...describe import Cluster, Name, name_partition
 from ...persist import Branch
 from ...run import Apart, returned
 from ...run.runner import COPY_BYTES
@@ -24,7 +24,7 @@ def begin_telling(answer: Answer) -> Telling:
     wording = None if keeps else wording_of(inputs)
     spoken = None if gram.source.vocabulary is not None else wording  # substrings name themselves
 
-    def branches() -> Callable[[tuple[Cluster, ...]], tuple[Tree, tuple[Branch, ...], Array]]:
+    def branches() -> Callable[[Sequence[Cluster | Name]], tuple[Tree, tuple[Branch, ...], Array]]:
         tree = nested_tree(gram, labels, PARTS, **neighbours(answer.levels, answer.level))
         made = begin_branches(tree, answer.n_clusters, inputs, labels, wording)
         return lambda clusters: (tree, *made(clusters))

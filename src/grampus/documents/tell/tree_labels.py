@@ -14,7 +14,7 @@ from ..given.inputs import Inputs
 
 HEADS = 3  # clusters that the name of a union without words in common shows
 
-Clusters = tuple[Cluster, ...]
+Clusters = Sequence[Cluster | Name]  # what has a title and further words
 
 
 def begin_branches(
@@ -72,7 +72,7 @@ def given_names(known: Mapping[int, Sequence[str]], count: int) -> list[Name]:
 
 
 def filled_names(
-    nodes: Sequence[Node | Branch], clusters: tuple[Cluster, ...], whole: dict[int, int], names: list[Name]
+    nodes: Sequence[Node | Branch], clusters: Clusters, whole: dict[int, int], names: list[Name]
 ) -> list[Name]:
     """Name the nodes that have no name after the clusters inside them, or the node that they are a part of."""
     names = list(names)
@@ -88,7 +88,7 @@ def filled_names(
     return names
 
 
-def _heads(numbers: list[int], clusters: tuple[Cluster, ...]) -> str:
+def _heads(numbers: list[int], clusters: Clusters) -> str:
     """Name a union by the first words of its clusters, the largest first."""
     heads = [clusters[number].name for number in numbers[:HEADS]]
     return " + ".join(heads) + (f" + {len(numbers) - HEADS} more" if len(numbers) > HEADS else "")

@@ -53,11 +53,12 @@ class Cleaning:
 
     def learn(self, texts: Sequence[str]) -> Cleaner:
         """Return a cleaner that knows the lines which these texts share."""
+        return Cleaner(self, shared_lines(self.sample(texts, len(texts)))) if self.lines else Cleaner(self)
+
+    def sample(self, texts: Iterable[str], n: int) -> list[str]:
+        """Return those of some of n texts whose lines are counted, cleaned of everything else."""
         bare = Cleaner(self)
-        if not self.lines:
-            return bare
-        n = len(texts)
-        return Cleaner(self, shared_lines(bare(text) for text in texts if "\n" in text and chosen(text, n)))
+        return [bare(text) for text in texts if "\n" in text and chosen(text, n)]
 
 
 # In this order: what is inside a header or an attachment is dropped with it.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
+from itertools import chain, islice
 from typing import NamedTuple
 from zlib import crc32
 
@@ -13,8 +13,10 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from ...run import Runner, runner_for
+from ..._parallel import SEVERAL
+from ...run import Forks, Runner, runner_for
 from ..clean import Cleaner, Cleaning, Dropped
+from ..clean.lines import shared_lines
 from ..languages.detect import detect_languages, script_language
 from ..languages.segment import has_segmenter, is_unspaced
 from ..languages.table import LANGUAGES
@@ -138,7 +140,7 @@ def prepare(
     if cleaning is not None:
         if not isinstance(given, Texts):
             list(strings(given))
-        cleaner = cleaning.learn(given) if known is None else Cleaner(cleaning, known.shared)
+        cleaner = _learned(cleaning, given) if known is None else Cleaner(cleaning, known.shared)
         shared = cleaner.shared
         texts, dropped, codes = _cleaned(given, cleaner, asked)
     if not told:
@@ -173,6 +175,16 @@ class Asked(NamedTuple):
     """That the language of every text is asked for: of any of these, or of all that are known."""
 
     among: tuple[str, ...] | None
+
+
+def _learned(cleaning: Cleaning, given: Sequence[str]) -> Cleaner:
+    """Return a cleaner that knows the lines which these texts share."""
+    runner, pieces = cut_texts(given)
+    pays = isinstance(runner, Forks) and runner.workers >= SEVERAL  # others would be sent all texts for some of them
+    if not (pays and cleaning.lines):
+        return cleaning.learn(given)
+    parts = runner.map(cleaning.sample, (given[piece] for piece in pieces), len(given))
+    return Cleaner(cleaning, shared_lines(chain.from_iterable(parts)))
 
 
 def _cleaned(
