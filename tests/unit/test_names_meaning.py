@@ -127,7 +127,8 @@ def test_headings_of_a_genre_are_shared_lines():
 
 
 def test_lines_that_load_other_programs_are_not_read():
-    found = read_words(["from ctypes import *\n import numpy as np\nimport java.util.List;\n#include <stdio.h>\nwhale"])
+    loads = "from ctypes import *\n import numpy as np\nimport java.util.List;\n#include <stdio.h>\n"
+    found = read_words([loads + "    >>> from transformers import AutoTokenizer, Seal\n>>> import os\nwhale"])
     assert [found.words[number] for number in found.word] == ["whale"]
     found = read_words(["int open(const char *file) opens a file, unsigned or void"])
     assert [found.words[number] for number in found.word] == ["open", "file", "opens", "a", "file", "or"]

@@ -49,7 +49,7 @@ _HEAD = re.compile(r"(?:[A-Za-z][A-Za-z0-9-]*:(?:[ \t].*)?\n(?:[ \t]+\S.*\n)*){2
 # Lines that say who is quoted, made a change or has the rights, and those of a program that say what else it uses.
 _ASIDE = re.compile(
     r"""(?mx)^(?:(?=.*:[ \t]*$).*\b(?:writes?|wrote|says?|said|schrieb|a\ écrit)[ \t]?:+[ \t]*$
-    | [ \t]*(?:(?:Author|Date|Signed-off-by):.* | from[ \t]+[\w.]+[ \t]+import\b.* | \#[ \t]*include\b.*
+    | [ \t]*(?:>>>[ \t]+)?(?:(?:Author|Date|Signed-off-by):.* | from[ \t]+[\w.]+[ \t]+import\b.* | \#[ \t]*include\b.*
       | import[ \t]+[\w.]+(?:;|[ \t]+as[ \t]+\w+)?[ \t]*)$
     | [^\w\n(]*(?:Copyright\b|\([cC]\)|©).*\d{4}.*$)"""
 )
