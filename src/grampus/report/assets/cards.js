@@ -67,7 +67,7 @@ function nameOf(group) {
     if (renaming !== group.first) return;
     renaming = -1;
     if (keep) rename(group, field.value);
-    if (cardsWait || !keep) showCards(); // these are in sight, even if that has not been told yet
+    if (cardsWait || !keep) showCards(); // the button that gets the focus is there
     byId(`rename-${group.first}`)?.focus();
   };
   return el(
@@ -168,13 +168,14 @@ function showCards() {
   tell("cards");
 }
 
-// After an edit, cards that are out of sight wait until the map is drawn.
-let cardsSeen = false;
+// After an edit, cards that are out of sight wait until the map is drawn. Those in sight do not: whoever presses a button
+// between the two would press one that is gone.
 let cardsWait = false;
 
 function cardsSoon() {
-  cardsWait = !cardsSeen;
-  if (cardsSeen) showCards();
+  const { top, bottom } = byId("cards").getBoundingClientRect();
+  cardsWait = bottom < 0 || top > innerHeight;
+  if (!cardsWait) showCards();
   else requestAnimationFrame(() => setTimeout(() => cardsWait && showCards()));
 }
 
@@ -194,9 +195,8 @@ function startCards() {
     renaming = -1;
     showCards();
   });
-  new IntersectionObserver(([{ isIntersecting }]) => (cardsSeen = isIntersecting)).observe(byId("cards"));
   listen("groups", cardsSoon);
   listen("groups", showHeadline);
-  listen("texts", showCards);
+  listen("texts", () => renaming < 0 && showCards()); // what is being written stays
   for (const id of ["card-order", "card-table"]) byId(id).addEventListener("change", showCards);
 }
