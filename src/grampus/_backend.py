@@ -147,6 +147,7 @@ def pays(documents: int) -> bool:
 
 def sooner_for(documents: int) -> AbstractContextManager[object]:
     """Let the processor compute inside the block where it is done sooner with so many documents with features."""
+    require_device()
     return config(device="cpu") if settings().device != "cpu" and not pays(documents) else nullcontext()
 
 

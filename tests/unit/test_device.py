@@ -485,6 +485,13 @@ def test_the_command_takes_a_device(monkeypatch, tmp_path, capsys):
     assert "--device cuda needs CuPy" in capsys.readouterr().err
 
 
+def test_the_clusterer_says_what_a_device_needs(monkeypatch):
+    monkeypatch.setattr(card, "_library", lambda: "needs CuPy: pip install.")
+    monkeypatch.setattr(_backend, "find_spec", lambda name: None)
+    with grampus.config(device="cuda"), pytest.raises(InputError, match="device='cuda' needs CuPy"):
+        DocumentClusterer(2).fit(["whale song", "whales sing", "bird nest", "nests of birds"])
+
+
 def test_a_device_is_begun_for_what_it_pays_for_alone(monkeypatch, tmp_path):
     """To begin it takes longer than a small pile does."""
     source = tmp_path / "texts.txt"

@@ -1,6 +1,7 @@
 """Levels: the evidence, the verdict, nesting, and data without groups."""
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from itertools import pairwise
 
@@ -665,3 +666,16 @@ def test_more_groups_are_looked_at_while_the_last_are_about_as_good(beyond, look
     judge._look_at_ward(range(2, 21, 2), free=True)
     assert max(judge.merits) == looked_at
     assert (max(judge.merits, key=judge.merits.get) == 18) == (best == 18)
+
+
+def test_trees_are_kept_while_threads_add_others():
+    from grampus.select.ward import KEPT, WardTree, _grown, tree_of
+
+    many = [np.random.default_rng(seed).normal(size=(12, 2)) for seed in range(2 * KEPT)]
+    wanted = [WardTree(points).cut(3).tolist() for points in many]
+    with ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(lambda number: tree_of(many[number % len(many)], "ward"), range(20 * len(many))))
+    assert [tree.cut(3).tolist() for tree in found] == 20 * wanted
+    last = many[-1]
+    assert tree_of(last, "ward") is tree_of(last.copy(), "ward")
+    assert len(_grown) <= KEPT

@@ -70,11 +70,12 @@ def tree_of(points: Array, rule: str) -> WardTree:
     (True, False)
     """
     key = rule, points.shape, blake2b(np.ascontiguousarray(points).data, digest_size=16).digest()
-    if key not in _grown:
-        while len(_grown) >= KEPT:
-            _grown.pop(next(iter(_grown)), None)
-        _grown[key] = WardTree(points, rule)
-    return _grown[key]
+    tree = _grown.get(key)
+    if tree is None:
+        tree = _grown[key] = WardTree(points, rule)
+        for old in [*_grown][:-KEPT]:  # other threads add and drop trees meanwhile
+            _grown.pop(old, None)
+    return tree
 
 
 def polish(points: Array, labels: Labels, k: int, rounds: int) -> tuple[Labels, Array]:
