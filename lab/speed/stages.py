@@ -8,6 +8,8 @@ import time
 from typing import Any
 from unittest.mock import patch
 
+from grampus._later import SELDOM, SPARED, hidden
+
 BEGAN = time.perf_counter()
 
 
@@ -22,8 +24,9 @@ def main() -> None:
     command = importlib.import_module("grampus.cli.main")
     gc.set_threshold(*command.RARELY)
     command.begin_copies()
-    command.load_later("scipy.optimize", "scipy.stats")
-    clusterer, fitted = map(importlib.import_module, ("grampus.documents.clusterer", "grampus.documents.fitted"))
+    command.load_later(*SELDOM)
+    with hidden(*SPARED):
+        clusterer, fitted = map(importlib.import_module, ("grampus.documents.clusterer", "grampus.documents.fitted"))
     taken, advance = {"importing": spent()}, clusterer.advance
 
     def timed(answer: Any, stages: Any) -> Any:

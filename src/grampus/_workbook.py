@@ -3,9 +3,9 @@
 import io
 import zipfile
 from collections.abc import Iterable, Sequence
+from html import escape
 from itertools import chain
 from typing import Any
-from xml.sax.saxutils import escape
 
 from ._outputs import TABLE_MARK
 from .errors import InputError, MissingExtraError
@@ -37,7 +37,7 @@ def _cell(value: Any) -> str:
     if value is None:
         return "<c/>"
     if isinstance(value, str):  # never a formula, whatever it starts with
-        text = escape(value[:LONGEST_CELL].translate(_NOT_XML))
+        text = escape(value[:LONGEST_CELL].translate(_NOT_XML), quote=False)
         return f'<c t="inlineStr"><is><t xml:space="preserve">{text}</t></is></c>'
     return f"<c><v>{value}</v></c>"
 

@@ -65,9 +65,9 @@ class MethodOptions(Configured):
 
     def check(self) -> None:
         """Fail early: sizes of levels must rise."""
-        from .._later import hidden
+        from .._later import SPARED, hidden
 
-        with hidden("pandas"):
+        with hidden(*SPARED):
             from ..documents.find.levels import check_level
         from ..errors import InputError
 

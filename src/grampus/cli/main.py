@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 
 import click
 
-from .._later import load_later
+from .._later import SELDOM, load_later
 from .._parallel import begin_copies
 from .._secrets import masked
 from .._version import __version__
@@ -106,7 +106,7 @@ def main(args: Sequence[str] | None = None) -> NoReturn:
             warnings.formatwarning = _warning
             gc.set_threshold(*RARELY)
             begin_copies()
-            load_later("scipy.optimize", "scipy.stats")
+            load_later(*SELDOM)
             os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # the loops have threads of their own; these would spin
         if "_GRAMPUS_COMPLETE" in os.environ:  # set by the script that `doctor --completion` prints
             from click.shell_completion import shell_complete
