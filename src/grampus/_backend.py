@@ -10,40 +10,19 @@ from contextlib import AbstractContextManager, nullcontext
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
-from itertools import pairwise
 from types import ModuleType
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from ._array import Array, is_sparse, scale_rows
 from ._config import config, may_keep, settings
-from ._parallel import results_in_threads, thread_count
+from ._native.vectors import SparseProducts
+from ._parallel import team
 
 Function = Callable[..., Any]
 LEAST = 500_000  # documents with features that a device is sooner done with: 100,000 take 18 s, and 9.5 without
-LARGE_PIECE = 2.5e5  # entries of a sparse matrix; a quarter of a millisecond, twice as long as handing them to a thread
-
-
-def rows_in_threads(matrix: Any) -> Callable[[Any], Any]:
-    """Return v ↦ Av for a sparse A in rows and dense v; several threads share the rows where there are many entries.
-
-    Every number of the product is the sum of one row, in its order, so that it has the same bits for any threads.
-    """
-    pieces = min(thread_count(), int(matrix.nnz // LARGE_PIECE))
-    if pieces < 2:
-        return lambda v: matrix @ v
-    bounds = np.searchsorted(matrix.indptr, np.linspace(0, matrix.nnz, pieces + 1))
-    bounds[[0, -1]] = 0, matrix.shape[0]
-    parts = []
-    for start, stop in pairwise(bounds.tolist()):
-        ends = matrix.indptr[start : stop + 1]
-        held = slice(ends[0], ends[-1])  # views, for copies would be as large as A
-        shape = (stop - start, matrix.shape[1])
-        parts.append(sp.csr_array((matrix.data[held], matrix.indices[held], ends - ends[0]), shape=shape))
-    return lambda v: np.concatenate([*results_in_threads(lambda i: parts[i] @ v, len(parts))])
 
 
 class BackendSeeds(ABC):
@@ -92,14 +71,14 @@ class Backend:
         rows = features.rows.astype(np.float64, copy=False)
         if not (features.scale == 1.0).all():
             rows = scale_rows(features.scale, rows)
-        if not is_sparse(rows) or thread_count() < 2 or not may_keep(24 * features.entries):
+        if not is_sparse(rows) or not may_keep(24 * features.entries):
             return np, lambda v: rows @ (rows.T @ v)
 
         @cache
-        def shared() -> tuple[Function, Function]:
-            return rows_in_threads(rows), rows_in_threads(rows.T.tocsr())
+        def both() -> tuple[SparseProducts, SparseProducts]:
+            return SparseProducts(rows), SparseProducts(rows.T.tocsr())
 
-        return np, lambda v: shared()[0](shared()[1](v))
+        return np, lambda v: both()[0].times(both()[1].times(v, team()), team())
 
     def blocks(self, gram: Any, work: float) -> tuple[ModuleType, Function]:
         """Return an array library, and what computes blocks K[rows, cols] as its arrays.

@@ -28,12 +28,14 @@ if TYPE_CHECKING:
 P = ParamSpec("P")
 T = TypeVar("T")
 SEVERAL = 4  # threads from which on a copy of the process pays next to what has threads of its own
+MANY = 2_000  # documents of which what can be done beside is worth a copy
 FEW = 4  # threads that share what is partly Python's; with 16, looking for groups took a third longer than with 4
 LARGE_PRODUCT = 2e10  # floating-point operations; about a third of a second on one core
 
 CGROUP = Path("/sys/fs/cgroup")
 
 _limit: ContextVar[int | None] = ContextVar("threads", default=None)  # set by the n_jobs of an enclosing call
+_team: "ContextVar[Team | None]" = ContextVar("team", default=None)  # of an enclosing `helpers`
 _worker = local()
 _process = SimpleNamespace(copied=False)
 
@@ -158,13 +160,22 @@ def helpers(n: int, n_jobs: int | None = None, least: int = 1) -> "Iterator[Team
     team = Team()
     threads = _threads_for(max(1, n // least), n_jobs)
     waiting = [_pool(threads).submit(team.help) for _ in range(threads - 1)]
+    token = _team.set(team)
     try:
         yield team
     finally:
+        _team.reset(token)
         team.dismiss()
         for helper in waiting:
             if not helper.cancel():
                 helper.result()
+
+
+def team() -> "Team":
+    """Return the threads of the enclosing `helpers`; outside of any, this thread alone."""
+    from ._native import Team
+
+    return _team.get() or Team()
 
 
 def meanwhile(function: Callable[[], T]) -> Callable[[], T]:
@@ -199,6 +210,11 @@ def may_copy() -> bool:
     now = settings()
     single = now.workers == 1 or now.max_memory is not None  # the limit is watched in this process
     return _process.copied and not single and current_thread() is main_thread()
+
+
+def spares_copies(documents: int) -> bool:
+    """Return whether copies of this process, with threads of their own, are worth it next to what else uses threads."""
+    return documents >= MANY and thread_count() >= SEVERAL and may_copy()
 
 
 def work_alone() -> None:

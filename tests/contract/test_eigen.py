@@ -369,7 +369,7 @@ def test_the_side_of_the_terms_finds_the_same_pairs_with_any_threads(scaled, mon
     gram = parse_kernel("cosine" if scaled else "linear").gram(rows)
     plain = eigenpairs(gram, 8, method="lanczos")
     monkeypatch.setattr(feature_pairs, "_MANY", 100)
-    monkeypatch.setattr(feature_pairs, "_PIECE", 128)
+    monkeypatch.setattr("grampus._native.vectors.LEAST", 128)
     assert same_with_any_threads(gram, plain).products != plain.products  # it was another search
 
 

@@ -7,12 +7,10 @@ import threading
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
 from threadpoolctl import ThreadpoolController
 
 import grampus
 from grampus import _native, _parallel
-from grampus._backend import rows_in_threads
 from grampus._parallel import (
     LARGE_PRODUCT,
     blas_threads,
@@ -282,17 +280,3 @@ def test_threads_are_a_setting():
     for bad in (0, -1, True, 1.5, "two"):
         with pytest.raises(InputError, match="threads must be a positive whole number; got"):
             grampus.config(threads=bad)
-
-
-@pytest.mark.parametrize("shape", [(1000, 300), (300, 1000), (1, 2000), (2000, 1)])
-def test_rows_of_a_sparse_matrix_are_multiplied_alike_by_any_threads(shape, monkeypatch):
-    monkeypatch.setattr("grampus._backend.LARGE_PIECE", 50)
-    rng = np.random.default_rng(0)
-    matrix = sp.csr_array(rng.standard_normal(shape) * (rng.random(shape) < 0.3))
-    matrix = sp.vstack([matrix, sp.csr_array((40, shape[1]))], format="csr")  # rows without entries
-    v = rng.standard_normal((shape[1], 2))
-    for threads in (1, 2, 3, 16):
-        with grampus.config(threads=threads):
-            times = rows_in_threads(matrix)
-            assert (times(v) == matrix @ v).all()
-            assert (times(v[:, 0]) == matrix @ v[:, 0]).all()

@@ -231,3 +231,19 @@ class Meaning:
     @property
     def pieces(self) -> int: ...
     def encode(self, pieces: NDArray[np.int32], starts: NDArray[np.int64], rows: NDArray[np.float32]) -> None: ...
+
+_Index = NDArray[np.int32] | NDArray[np.int64]
+
+def times(values: _Floats, columns: _Index, ends: _Index, given: _Floats, found: _Floats, team: Team) -> None: ...
+def times_square(
+    values: _Floats,
+    columns: _Index,
+    ends: _Index,
+    scale: _Floats,
+    given: _Floats,
+    piece: int,
+    found: _Floats,
+    team: Team,
+) -> None: ...
+def along(basis: _Floats, vectors: _Floats, found: _Floats, team: Team) -> None: ...
+def take_away(basis: _Floats, factors: _Floats, vectors: _Floats, team: Team) -> None: ...

@@ -69,6 +69,7 @@ void bind_names(nb::module_& m) {
 }  // namespace
 
 void bind_words(nb::module_& m);    // bind_words.cpp
+void bind_vectors(nb::module_& m);  // bind_vectors.cpp
 void bind_encoder(nb::module_& m);  // bind_encoder.cpp
 
 NB_MODULE(_core, m) {
@@ -78,6 +79,7 @@ NB_MODULE(_core, m) {
     m.def("use_best", [](bool best) { the_loops = chosen_loops(best); });  // for tests
 
     bind_words(m);
+    bind_vectors(m);
     bind_encoder(m);
 
     m.def("trade", [](Vector<int64_t> indptr, Out1<int32_t> terms, Matrix<int64_t> pairs, nb::capsule bits) {

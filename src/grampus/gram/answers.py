@@ -10,9 +10,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._array import Array, dot, is_sparse, row_squares, scale_rows, sum_groups, sum_rows
+from .._config import may_keep
+from .._native.vectors import SparseProducts
+from .._parallel import SEVERAL, helpers, thread_count
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+_LARGE = 200_000  # entries of rows whose products are worth several threads
+_SHARED = 2048  # rows of a product for another thread
+_WIDE = 8  # vectors from which on columns are turned to rows, for threads to share them
 
 
 @dataclass(frozen=True)
@@ -53,7 +60,11 @@ class Features:
 
     def project(self, coefficients: Any) -> Array:
         """Return Σ_i c_i φ(x_i) for every column of coefficients: (m, columns)."""
-        return dot(self.rows.T, scale_rows(self.scale, coefficients))
+        scaled = scale_rows(self.scale, coefficients)
+        if self._shared(scaled) and self._turns(scaled.shape[1]):
+            with helpers(self.rows.shape[1], least=_SHARED) as threads:
+                return SparseProducts(self.rows.T.tocsr()).times(scaled, threads)
+        return dot(self.rows.T, scaled)
 
     def sum_by(self, labels: NDArray[np.intp], k: int, weights: Array) -> Array:
         """Return the weighted sum of every group's documents in feature space: (m, k)."""
@@ -61,7 +72,18 @@ class Features:
 
     def onto(self, directions: Array) -> Array:
         """Return the inner products with the columns of `directions` (m, columns): (n, columns)."""
-        return dot(self.rows, directions) * self.scale[:, None]
+        if not self._shared(directions):
+            return dot(self.rows, directions) * self.scale[:, None]
+        with helpers(len(self.scale), least=_SHARED) as threads:
+            return SparseProducts(self.rows).times(directions, threads) * self.scale[:, None]
+
+    def _shared(self, other: Any) -> bool:
+        """Return whether threads share a product with these vectors; its bits are the same."""
+        doubles = isinstance(other, np.ndarray) and other.ndim == 2 and self.rows.dtype == other.dtype == np.float64
+        return doubles and is_sparse(self.rows) and self.rows.format == "csr" and self.rows.nnz >= _LARGE
+
+    def _turns(self, columns: int) -> bool:
+        return columns >= _WIDE and thread_count() >= SEVERAL and may_keep(12 * self.entries)
 
     def non_negative(self) -> bool:
         """Return whether all features are at least 0."""

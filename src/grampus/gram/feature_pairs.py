@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-import scipy.sparse as sp
 from scipy.linalg import norm
 
 from .._array import Array, is_sparse
-from .._parallel import results_in_threads
+from .._native.vectors import SparseProducts
+from .._parallel import results_in_threads, team
 from .answers import Features
-from .lanczos import lanczos
+from .lanczos import STARTS, lanczos
 from .lapack import symmetric_eigh
 
 _MANY = 20_000  # documents, twice as many as terms: the terms' side has shorter vectors and products in threads
-_PIECE = 16_384  # documents of a product there; fixed, so that sums do not depend on the threads
 _SEVERAL, _NARROW = 2_000, 1_024  # documents, and dense columns of which all products with each other are computed
 _PARTS, _STEP = 8, 4_096  # of the documents, for these products; each part holds all of them
 _SMALLEST = 1e-4  # of ‖K‖: with smaller pairs the documents' vectors would lose too many digits
@@ -59,24 +58,14 @@ def pairs_of_terms(
     n, x = len(features.scale), features.rows
     if not is_sparse(x) or x.dtype != np.float64 or n < _MANY or not count + 1 < x.shape[1] <= n / 2:
         return None
-    pieces = list[tuple[Any, Array]]()
-    for first in range(0, n, _PIECE):  # views, for copies would be as large as the input
-        ends = x.indptr[first : first + _PIECE + 1]
-        held = slice(ends[0], ends[-1])
-        rows = sp.csr_array((x.data[held], x.indices[held], ends - ends[0]), shape=(len(ends) - 1, x.shape[1]))
-        pieces.append((rows, features.scale[first : first + _PIECE]))
-    products = 0
+    rows, products = SparseProducts(x), 0
 
     def product(w: Array) -> Array:
-        def part(i: int) -> Array:
-            rows, scale = pieces[i]
-            return np.asarray(rows.T @ (scale * (scale * (rows @ w))))
-
         nonlocal products
-        products += 1
-        return np.asarray(sum(results_in_threads(part, len(pieces))))
+        products += w.shape[1]
+        return rows.times_square(features.scale, w, team())
 
-    start = features.project(rng.standard_normal((n, 1)))[:, 0]
+    start = features.project(rng.standard_normal((n, STARTS if probe else 1)))
     if not np.isfinite(start).all():
         return None
     values, vectors, size = lanczos(product, count, start, tolerance=tolerance, probe=probe, rng=rng)

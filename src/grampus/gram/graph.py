@@ -1,5 +1,6 @@
 """Similarities as a graph: edges, neighbours, degrees, components, and the operators of its Laplacians."""
 
+from functools import cached_property
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -14,7 +15,8 @@ from .._backend import current
 from .._check import check_finite, check_integer
 from .._config import require_memory
 from .._native.dense import DenseNeighbours
-from .._parallel import blas_threads, in_threads
+from .._native.vectors import SparseProducts
+from .._parallel import blas_threads, in_threads, team
 from ..errors import InputError
 from .answers import Cost, Features
 from .base import Gram, require_gram
@@ -64,10 +66,22 @@ class GraphOperator(Transformed):
         if is_sparse(v):
             v = v.toarray()
         v = v.astype(np.float64, copy=False)
-        product = scale_rows(self.scale, self.base._matmul(scale_rows(self.scale, v)))
-        product += self.added[:, None] * v
-        product -= self.lowered * (self.known @ (self.known.T @ v))
+        if self._whole is None:
+            product = scale_rows(self.scale, self.base._matmul(scale_rows(self.scale, v)))
+            product += self.added[:, None] * v
+        else:
+            product = self._whole.times(v, team())
+        product -= self.known @ (self.lowered * (self.known.T @ v))
         return product
+
+    @cached_property
+    def _whole(self) -> SparseProducts | None:
+        """diag(s) K diag(s) + diag(a) where K is sparse: scaled once, not with every product."""
+        if not isinstance(self.base, SparseGram):
+            return None
+        links = scale_rows(self.scale, self.base.matrix.astype(np.float64, copy=False))
+        links.data *= self.scale[links.indices]
+        return SparseProducts((links + sp.diags_array(self.added)).tocsr())
 
     def cost(self) -> Cost:
         """Return the cost of the base and of the known eigenvectors."""
@@ -150,6 +164,11 @@ def nearest_neighbors(
         return known[0].copy(), known[1].copy()
     columns, values = nearest(known[1], n_neighbors)
     return np.take_along_axis(known[0], columns, axis=1), values
+
+
+def remember_neighbors(gram: Gram, index: NDArray[np.intp], values: Array) -> None:
+    """Let `nearest_neighbors` know what it returned for an equal Gram, in a copy of this process."""
+    _KNOWN[gram] = index, values
 
 
 def _nearest(gram: Gram, n_neighbors: int, by_distance: bool, n_jobs: int | None) -> tuple[NDArray[np.intp], Array]:

@@ -139,6 +139,9 @@ class _Reordered(PrincipalGram):
     def documents(self) -> Collection:
         return self._names
 
+    def _take(self, index: NDArray[np.intp]) -> Gram:
+        return self.first._take(self.index[index])  # the base of a part is that of all, in any order
+
 
 def principal(gram: Gram, rank: int = 100, *, spare: int = 0) -> PrincipalGram:
     """Keep the leading `rank` components of a Gram: latent semantic analysis, for any kernel.

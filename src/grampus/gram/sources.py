@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -24,6 +25,8 @@ from .._array import (
 )
 from .._check import check_gram_matrix, check_matrix
 from .._config import settings
+from .._native.vectors import SparseProducts
+from .._parallel import team
 from ..errors import InputError
 from .answers import Cost, Features
 from .base import Gram
@@ -325,9 +328,15 @@ class SparseGram(SourceGram):
         return self.matrix.diagonal()
 
     def _matmul(self, v: Any) -> Array:
+        if self.dtype == np.float64 and isinstance(v, np.ndarray) and v.ndim == 2 and v.dtype == np.float64:
+            return self._products.times(v, team())
         product = self.matrix @ v
         product = product.toarray() if is_sparse(product) else product
         return product.astype(np.result_type(self.dtype, v.dtype), copy=False)
+
+    @cached_property
+    def _products(self) -> SparseProducts:
+        return SparseProducts(self.matrix)
 
     def _take(self, index: NDArray[np.intp]) -> Gram:
         return SparseGram(self.matrix[index][:, index])._part_of(self, index)
