@@ -17,7 +17,8 @@ from grampus._config import settings
 from grampus.cluster import kernel_kmeans
 from grampus.cluster.kmeans import RULES, Batch
 from grampus.cluster.kmeans.seeding import plus_plus, row_reader
-from grampus.documents import pipeline
+from grampus.documents import cost, pipeline
+from grampus.documents.given.inputs import Inputs
 from grampus.errors import InputError, MemoryBudgetError
 from grampus.gpu import blocks, card, meaning, neighbours
 from grampus.gpu.blocks import DeviceBlocks, device_products, device_rows
@@ -469,6 +470,9 @@ def test_few_documents_with_features_are_left_to_the_processor(device, monkeypat
     monkeypatch.setattr(_backend, "LEAST", 61)
     seen, run_method = set(), pipeline.run_method
     monkeypatch.setattr(pipeline, "run_method", lambda *given: (seen.add(settings().device), run_method(*given))[1])
+    monkeypatch.setattr(cost, "TRIVIAL", 10)  # the kernel of more documents is looked at beforehand
+    compare = Inputs.gram
+    monkeypatch.setattr(Inputs, "gram", lambda *given: (seen.add(settings().device), compare(*given))[1])
     texts = [f"whale song {i % 7} sea" if i % 2 else f"bird nest {i % 5} egg" for i in range(60)]
     model = DocumentClusterer(2, kernel=kernel).fit(texts)
     assert seen == used

@@ -12,7 +12,7 @@ from grampus.describe import Known, NameCommand, Wording, ask_names, name_levels
 from grampus.describe.candidates import Candidate, same_word
 from grampus.describe.names import _LOOSE, _furthered
 from grampus.describe.reading import read_words
-from grampus.describe.sentences import sentences, typical_sentence
+from grampus.describe.sentences import most_typical, quotable, sentences
 from grampus.describe.titles import give_titles
 from grampus.describe.wording import is_word
 from grampus.documents import Effort, with_names, with_names_of, write_names
@@ -178,9 +178,9 @@ def test_terms_must_name_the_columns():
 def test_a_sentence_is_complete_and_holds_the_words():
     text = "Whales\n\nit was late. The blue whale sang\nto its calf. Mail joe@x.org about a whale calf now. whale calf"
     assert sentences(text) == ["Whales", "The blue whale sang to its calf."]
-    assert typical_sentence([text], ["whale", "calf"], str) == "The blue whale sang to its calf."
-    assert typical_sentence([text], ["bird"], str) == ""
-    assert typical_sentence([text], ["whale"], str, ["The whale and the sea"]) == "The whale and the sea"
+    assert most_typical(quotable([text], str), ["whale", "calf"]) == "The blue whale sang to its calf."
+    assert most_typical(quotable([text], str), ["bird"]) == ""
+    assert most_typical(quotable([text], str, ["The whale and the sea"]), ["whale"]) == "The whale and the sea"
 
 
 # -- names from elsewhere

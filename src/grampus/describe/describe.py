@@ -1,7 +1,7 @@
 """Describe every cluster."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ from ..gram import Gram
 from ..kernels.string.distinctive import distinctive_substrings
 from .cluster import Cluster, Term
 from .names import PARTS, Name, name_partition
-from .sentences import typical_sentence
+from .sentences import Quotable, most_typical, quotable
 from .terms import describing_terms
 from .typicality import Typicality, typicality
 from .wording import Wording
@@ -24,7 +24,7 @@ def describe(
     labels: Any,
     wording: Wording | None = None,
     *,
-    names: Sequence[Name] | None = None,
+    names: Sequence[Name] | Callable[[], Sequence[Name] | None] | None = None,
     counts: Any = None,
     measured: Typicality | None = None,
     top: int = 10,
@@ -39,8 +39,9 @@ def describe(
         Cluster numbers 0 … k−1.
     wording : Wording, optional
         The terms and texts of the documents; see ``name_partition`` for how names are made of them.
-    names : sequence of Name, optional
-        The result of ``name_partition(wording, labels)`` or of one level of ``name_levels``, if it is already known.
+    names : sequence of Name or callable, optional
+        The result of ``name_partition(wording, labels)`` or of one level of ``name_levels``, if it is already known; or
+        what waits for it, which is called when everything else is known.
     counts : array of shape (n,), optional
         The number of equal documents that each row represents.
     measured : Typicality, optional
@@ -67,6 +68,7 @@ def describe(
     inside = clusters >= 0
     each = None if counts is None else np.asarray(counts)[inside]
     sizes = np.bincount(clusters[inside], weights=each).astype(int).tolist()
+    quotes = [_quotable(wording, measured.central(c, READ)) for c in range(k)]
     names, describing = _named(gram, clusters, wording, names, counts, top)
     titles = [name.name for name in titled(names)]
     shares: Any = np.full((2, k), np.nan)
@@ -87,7 +89,7 @@ def describe(
             round(measured.cohesion(c), 6),
             measured.nearest(c),
             round(measured.separation(c), 6),
-            sentence=_sentence(wording, names[c], measured.central(c, READ)),
+            sentence=_sentence(wording, names[c], quotes[c]),
             alike=_known(measured.alike[c]),
             mixed=bool(measured.mixed[c]),
             name_share=_known(shares[0][c]),
@@ -112,7 +114,7 @@ def titled(names: Sequence[Name]) -> list[Name]:
 
 
 def _named(
-    gram: Gram, clusters: Any, wording: Wording | None, names: Sequence[Name] | None, counts: Any, top: int
+    gram: Gram, clusters: Any, wording: Wording | None, names: Any, counts: Any, top: int
 ) -> tuple[Sequence[Name], list[tuple[Term, ...]]]:
     """Return the names of the clusters, and the terms that describe each."""
     k = int(clusters.max()) + 1
@@ -123,9 +125,10 @@ def _named(
         return [_substrings(some) for some in terms], describing
     if wording is None:
         return [Name("", (), (), ())] * k, describing
-    names = name_partition(wording, clusters) if names is None else names
     described = describing_terms(wording.weights, clusters, wording.terms, top, counts)
     describing = [tuple(Term(wording.usual(term.text), term.score) for term in group) for group in described]
+    names = names() if callable(names) else names
+    names = name_partition(wording, clusters) if names is None else names
     return [name._replace(terms=name.terms[:top]) for name in names], describing
 
 
@@ -147,10 +150,17 @@ def _substrings(substrings: tuple[Term, ...]) -> Name:
     return Name(chosen[0] if chosen else "", tuple(chosen[1:]), substrings, ())
 
 
-def _sentence(wording: Wording | None, name: Name, central: Sequence[int]) -> str:
+def _quotable(wording: Wording | None, central: Sequence[int]) -> list[Quotable]:
     if wording is None or wording.texts is None:
-        return ""
+        return []
     texts, titles = wording.texts, wording.titles
+    return quotable(
+        [texts[at] for at in central], wording.stem, [] if titles is None else [titles[at] for at in central]
+    )
+
+
+def _sentence(wording: Wording | None, name: Name, quotes: list[Quotable]) -> str:
+    if wording is None or not quotes:
+        return ""
     words = re.findall(r"[^\W_]+", " ".join((name.name, *name.words)).lower())
-    shown = [] if titles is None else [titles[at] for at in central]
-    return typical_sentence([texts[at] for at in central], [*map(wording.stem, words)], wording.stem, shown)
+    return most_typical(quotes, [*map(wording.stem, words)])

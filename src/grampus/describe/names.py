@@ -34,7 +34,7 @@ _LOOSE = re.compile(
 )
 PARTS = 4  # the title of a name and its further words
 CANDIDATES = 24  # words, and phrases, of a group that are considered
-FEW_GROUPS = 10  # for a process of their own
+FEW_GROUPS = 4  # for a process of their own
 READ_IN_TREE = 1200  # documents that are read to name the nodes of a tree
 VARIED = 12  # words of a group whose other forms are considered: "elections" instead of "elected"
 SHOWN = 10  # words of a group that are returned

@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 from .reading import is_address, split_head
 
@@ -15,20 +16,23 @@ _END = re.compile(r"[.!?。！？][\"'”»)]*$")
 _WORD = re.compile(r"[^\W_]+")
 
 
-def typical_sentence(
-    texts: Sequence[str], stems: Sequence[str], stem: Callable[[str], str], titles: Sequence[str] = ()
-) -> str:
-    """Return the title or sentence of some texts that holds most of the given stems; '' if none holds any.
+class Quotable(NamedTuple):
+    """A title or sentence: where it is from, whether others have it, and the stems of its words."""
 
-    Those that more than two of the texts share come last. Titles come before sentences, earlier texts before later
-    ones, and complete sentences of 25 to 140 characters before beginnings of texts.
+    rank: int
+    is_sentence: bool
+    text: str
+    shared: bool
+    stems: frozenset[str]
+
+
+def quotable(texts: Sequence[str], stem: Callable[[str], str], titles: Sequence[str] = ()) -> list[Quotable]:
+    """Return the titles and sentences of some texts that one typical of them is chosen from.
 
     Parameters
     ----------
     texts : sequence of str
         Central documents of a cluster, the most central first.
-    stems : sequence of str
-        Stems of the words of its name.
     stem : callable
         Maps a word in lower case to its stem.
     titles : sequence of str
@@ -36,23 +40,41 @@ def typical_sentence(
 
     Examples
     --------
-    >>> from grampus.describe.sentences import typical_sentence
-    >>> text = "It was late. The blue whale sang to its calf. Nobody heard it."
-    >>> typical_sentence([text], ["whale", "calf"], str)
-    'The blue whale sang to its calf.'
+    >>> from grampus.describe.sentences import quotable
+    >>> [one.text for one in quotable(["The blue whale sang to its calf."], str, ["Whales of the sea"])]
+    ['Whales of the sea', 'The blue whale sang to its calf.']
     """
-    wanted = set(stems)
-    ranked: list[tuple[bool, int, int, int, str]] = []
-    options: list[tuple[int, int, str]] = []
+    options: list[tuple[int, bool, str]] = []
     for rank, text in enumerate(texts):
         title = " ".join(titles[rank].split()) if rank < len(titles) else ""
-        options += [(rank, 0, title)] if title else []
-        options += [(rank, 1, sentence) for sentence in sentences(text)]
+        options += [(rank, False, title)] if title else []
+        options += [(rank, True, sentence) for sentence in sentences(text)]
     times = Counter(option for _, _, option in options)
-    for rank, kind, option in options:
-        held = len(wanted & {stem(word) for word in _WORD.findall(option.lower())})
-        if held and SHORTEST // (2 - kind) <= len(option) <= LONGEST:
-            ranked.append((times[option] > SHARED, -held, kind, rank, option))
+    return [
+        Quotable(rank, kind, text, times[text] > SHARED, frozenset(stem(word) for word in _WORD.findall(text.lower())))
+        for rank, kind, text in options
+        if SHORTEST // (2 - kind) <= len(text) <= LONGEST
+    ]
+
+
+def most_typical(options: Sequence[Quotable], stems: Sequence[str]) -> str:
+    """Return the title or sentence that holds most of the given stems, of the words of a name; '' if none holds any.
+
+    Those that more than two of the texts share come last. Titles come before sentences, and earlier texts before later
+    ones.
+
+    Examples
+    --------
+    >>> from grampus.describe.sentences import most_typical, quotable
+    >>> most_typical(quotable(["The blue whale sang to its calf. It was late, and nobody heard it."], str), ["heard"])
+    'It was late, and nobody heard it.'
+    """
+    wanted = frozenset(stems)
+    ranked = [
+        (one.shared, -len(wanted & one.stems), one.is_sentence, one.rank, one.text)
+        for one in options
+        if wanted & one.stems
+    ]
     return min(ranked)[-1] if ranked else ""
 
 

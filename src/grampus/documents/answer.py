@@ -132,6 +132,22 @@ class Telling:
 
 
 @dataclass(frozen=True)
+class Beside:
+    """What needs the documents alone: begun in copies of this process where that pays, else made when it is asked for.
+
+    Attributes
+    ----------
+    duplicates : callable
+        Returns pairs of near-duplicates, their similarities, and a note.
+    known_words : callable
+        Returns the share of the words of some documents that are terms; None where there are no texts of terms.
+    """
+
+    duplicates: Callable[[], tuple[Array, Array, str]]
+    known_words: Callable[[], Array | None]
+
+
+@dataclass(frozen=True)
 class Answer:
     """Everything known so far, about m distinct documents.
 
@@ -151,6 +167,7 @@ class Answer:
     asked, kernel : Kernel
         As it was asked for, with every input; and with its number of components.
     gram : Gram
+    beside : Beside
     guidance : Told or None
         The guide, applied to the documents.
     aside : array of shape (m,)
@@ -159,6 +176,8 @@ class Answer:
         How the number of clusters was chosen, or whether those of a given number are groups.
     ks : dict of str to int
         The number of clusters of every level.
+    begun : object
+        What the method began before the number of clusters was known; None where that is nothing.
     clustering : Found
         The result of the method.
     names : dict of int to str
@@ -195,10 +214,12 @@ class Answer:
     asked: Kernel = NOT_YET
     kernel: Kernel = NOT_YET
     gram: Gram = NOT_YET
+    beside: Beside = NOT_YET
     guidance: Told | None = None
     aside: NDArray[np.bool_] = NOT_YET
     choice: Choice | None = None
     ks: dict[str, int] = NOT_YET
+    begun: Any = None
     clustering: Found = NOT_YET
     names: Mapping[int, str] = NOT_YET
     levels: Partitions = NOT_YET

@@ -154,8 +154,10 @@ def predict_request(request: Request, X: Any, costs: Costs) -> PredictedCost:
     return _predicted(request, kernel, sizes, sample, costs)
 
 
-def check_cost(inputs: Inputs, kernel: Kernel, request: Request, costs: Costs) -> None:
+def check_cost(inputs: Inputs, kernel: Kernel, request: Request, costs: Costs) -> PredictedCost | None:
     """Refuse documents that were read if clustering them would exceed the machine's memory or the limits that were set.
+
+    Returns what was predicted; None for few documents, of which nothing needs to be.
 
     Parameters
     ----------
@@ -168,7 +170,7 @@ def check_cost(inputs: Inputs, kernel: Kernel, request: Request, costs: Costs) -
     """
     now, n = settings(), len(inputs.weights)
     if n <= TRIVIAL and _clusters(request, n) < n and now.max_memory is None and now.timeout is None:
-        return
+        return None
     main = inputs.described if inputs.described is not None else inputs.main
     entries, terms = (0, 0) if isinstance(main, list) else (main.nnz if is_sparse(main) else main.size, main.shape[1])
     sizes = Sizes(n, inputs.corpus.texts.nbytes if inputs.has_texts else 0, entries, terms, collected=True)
@@ -178,6 +180,7 @@ def check_cost(inputs: Inputs, kernel: Kernel, request: Request, costs: Costs) -
     predicted = _predicted(request, kernel, sizes, sample, costs, timed=timed)
     logger.info("predicted: %s", predicted)
     refuse_cost(predicted, kernel)
+    return predicted
 
 
 def _predicted(

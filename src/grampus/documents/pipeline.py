@@ -16,7 +16,7 @@ import numpy as np
 
 from .._backend import sooner_for
 from .._check import check_integer
-from .._parallel import thread_count
+from .._parallel import spares_copies, thread_count
 from ..cluster.trees.nested import SMALLEST
 from ..describe import typicality
 from ..describe.describe import titled
@@ -24,6 +24,7 @@ from ..describe.reading import LONGEST
 from ..describe.wording import FEWEST_READ, MOST_READ, READ_IN_ALL
 from ..persist import Layout
 from ..persist.run import EXCERPT
+from ..run import Apart, returned
 from ..select.evidence import COMPARED, DOCUMENTS, DRAWS
 from ..select.nested import by_size, nested
 from ..text.meaning.encoder import DIMENSIONS
@@ -39,13 +40,13 @@ from .find.validation import choose_ks, measure_stability, splits_of
 from .given.extra_inputs import missing_meaning_note, read_inputs
 from .given.frames import read_rows
 from .given.guide import resolve
-from .given.inputs import Inputs, as_corpus, read_for
+from .given.inputs import Inputs, as_corpus
 from .given.large import draw_sample
 from .later.stages import continue_clusters, keep_levels, keep_names, keep_places, read_again
 from .tell.build_run import describe_clusters, heatmap_sample, self_prediction_rate
-from .tell.duplicates import LOOKED_AT, duplicates
+from .tell.duplicates import LOOKED_AT
 from .tell.layout import LARGEST, REPRESENTATIVES, begin_layout, begin_layout_apart, representatives
-from .tell.telling import PARTS, begin_telling
+from .tell.telling import PARTS, begin_beside, begin_telling
 from .work import ITERATIONS, StageCost, Work, WorkUnits
 
 Stage = Callable[[Answer], Answer]
@@ -95,14 +96,17 @@ def cost_of_read(work: Work) -> StageCost:
 def compare(answer: Answer) -> Answer:
     """Make the Gram of the distinct documents; what is known of some is applied to them."""
     request, inputs = answer.request, answer.inputs
-    kernel, guide = answer.kernel, request.guide
+    kernel, guide, predicted = answer.kernel, request.guide, None
     if answer.before is None:
         kernel = answer.asked.for_clusters(_most(answer), request.method.components())
-        check_cost(inputs, kernel, request, COSTS.values())
-    gram = inputs.gram(kernel)
+        predicted = check_cost(inputs, kernel, request, COSTS.values())
+    features = predicted is not None and not predicted.pairs
+    with sooner_for(len(inputs.weights)) if features else nullcontext():
+        gram = inputs.gram(kernel)
+        beside = begin_beside(inputs, gram, kernel)
     request.progress("reading terms", 1, 1)
     guidance = None if guide is None or guide.is_empty else resolve(guide, inputs)
-    return replace(answer, kernel=kernel, gram=gram, guidance=guidance)
+    return replace(answer, kernel=kernel, gram=gram, beside=beside, guidance=guidance)
 
 
 def cost_of_compare(work: Work) -> StageCost:
@@ -145,7 +149,9 @@ def choose(answer: Answer) -> Answer:
     if answer.before is not None:
         return answer
     guidance = answer.guidance
+    begun = None
     if request.k is None:
+        begun = request.method.begin(answer.gram, answer.counted.weights) if guidance is None else None
         given = (answer.gram, answer.counted, answer.kernel, request.effort, request.seed, request.progress)
         choice, ks = choose_ks(*given)
         if guidance is not None:
@@ -155,8 +161,8 @@ def choose(answer: Answer) -> Answer:
         choice, ks = None, {name: given_clusters(k, answer.counted) for name, k in (request.sizes or {}).items()}
         ks = ks if len(ks) > 1 else around(ks["middle"], int((answer.counted.weights > 0).sum()))
     kernel = answer.asked.for_clusters(max(_most(answer), ks["middle"]), request.method.components())
-    gram = answer.gram if kernel == answer.kernel else answer.inputs.gram(kernel)
-    return replace(answer, choice=choice, ks=ks, kernel=kernel, gram=gram, guidance=guidance)
+    gram, begun = (answer.gram, begun) if kernel == answer.kernel else (answer.inputs.gram(kernel), None)
+    return replace(answer, choice=choice, ks=ks, kernel=kernel, gram=gram, guidance=guidance, begun=begun)
 
 
 def cost_of_choose(work: Work) -> StageCost:
@@ -186,12 +192,14 @@ def cluster(answer: Answer) -> Answer:
     """Find the clusters of the middle level; an update continues from those of the older run."""
     request = answer.request
     weights, effort = answer.counted.weights, request.effort
-    job = Job(answer.ks[answer.level], weights, effort.n_init, effort.polish, request.seed, request.progress)
+    job = Job(
+        answer.ks[answer.level], weights, effort.n_init, effort.polish, request.seed, request.progress, answer.begun
+    )
     if answer.before is not None:
         return continue_clusters(answer, answer.before, job)
     clustering, names, notes = run_method(answer.gram, request.method, job, answer.guidance)
     clustering = replace(clustering, labels=np.where(answer.aside, -1, clustering.labels))
-    return replace(answer, clustering=clustering, names=names).noted(*notes)
+    return replace(answer, clustering=clustering, names=names, begun=None).noted(*notes)
 
 
 def cost_of_cluster(work: Work) -> StageCost:
@@ -229,8 +237,8 @@ def predict(answer: Answer) -> Answer:
     predictor = Predictor.of(
         answer.kernel, answer.gram, inputs.features, answer.labels, inputs.weights, inputs.vectorizer,
         answer.clustering.polished, inputs.makers,
-    ).with_texts(inputs, read_for(inputs))  # fmt: skip
-    answer = replace(answer, predictor=predictor)
+    )  # fmt: skip
+    answer = replace(answer, predictor=replace(predictor, known_words=answer.beside.known_words()))
     if answer.sample is not None:
         answer.sample.assign(predictor, answer.levels, answer.level, answer.aside, answer.request.progress)
     return answer
@@ -249,17 +257,21 @@ def measure(answer: Answer) -> Answer:
     choice, steady, note = answer.choice, None, ""
     if answer.before is None and request.k is not None:
         choice = check_groups(answer.gram, answer.counted, answer.kernel, effort, answer.ks[answer.level], progress)
+    fresh, pays = answer.before is None and effort.stability, spares_copies(len(answer.labels))
     telling = begin_telling(answer)
-    if answer.before is None and effort.stability:
+    given = (answer.gram, answer.labels, inputs.weights, effort.n_splits, request.seed)
+    measured = Apart(lambda: returned(measure_stability(*given)), fresh and pays)
+    again = Apart(lambda: returned(self_prediction_rate(answer)), pays)
+    typical = typicality(answer.gram, answer.labels, inputs.weights, answer.predictor.centroids.similarities)
+    if fresh:
         progress("measuring stability", 0, 1)
-        steady, note = measure_stability(answer.gram, answer.labels, inputs.weights, effort.n_splits, request.seed)
+        steady, note = measured()
         progress("measuring stability", 1, 1)
     progress("describing", 0, 4)
-    typical = typicality(answer.gram, answer.labels, inputs.weights, answer.predictor.centroids.similarities)
-    pairs, similarity, omitted = duplicates(inputs, answer.gram)
+    pairs, similarity, omitted = answer.beside.duplicates()
     answer = replace(
         answer, choice=choice, stability=steady, evidence=typical, duplicates=(pairs, similarity), telling=telling,
-        agreement=self_prediction_rate(answer),
+        agreement=again(),
     )  # fmt: skip
     return answer.noted(note, omitted)
 
@@ -292,11 +304,17 @@ def name(answer: Answer) -> Answer:
     if laying is NOT_YET and before is None:
         laying = begin_layout(answer.gram)  # while Python makes names
     progress("describing", 1, 4)
-    names = telling.names()
-    begun = None if names is None else telling.branches.ask(titled(names))  # while their clusters are described
+    asked: list[Callable[[], Any]] = []
+
+    def names() -> Any:
+        found = telling.names()
+        if found is not None:
+            asked.append(telling.branches.ask(titled(found)))
+        return found
+
     clusters = describe_clusters(answer, names)
     progress("describing", 2, 4)
-    nodes, tree, leaves = telling.branches(clusters) if begun is None else begun()
+    nodes, tree, leaves = asked[0]() if asked else telling.branches(clusters)
     progress("describing", 3, 4)
     answer = replace(answer, clusters=clusters, nodes=nodes, tree=tree, leaves=leaves, laying=laying)
     return keep_names(answer, before) if telling.keeps and before is not None else answer

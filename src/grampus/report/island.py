@@ -14,7 +14,7 @@ from ..describe import Cluster
 from ..persist import Branch, Choice, Run
 from ..persist.edits import digest
 from ..persist.regrow import preorder
-from ..run import Apart, returned
+from ..run import Apart, forks_for, returned
 from ..run.runner import COPY_BYTES
 from ..text import Corpus, Texts
 from .colours import level_marks
@@ -28,6 +28,8 @@ from .words import packed_index
 GRID = 65535  # positions are rounded to 16 bits, finer than a screen
 LARGEST_HEATMAP = 320  # rows; more are averaged
 TERMS = 12
+ENCODED = 5_000  # documents whose entries are encoded at a time
+ENTITIES = ("titles", "texts")  # columns that may hold HTML's
 _ESCAPES = {ord(c): f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"}
 
 
@@ -48,16 +50,47 @@ def texts(page: Page) -> str:
 
     Ids, titles, dates and texts; and what a table of results has of every document, in its rounding.
     """
-    documents, seen = page.run.documents, page.run.evidence
-    named = (("ids", documents.ids), ("titles", page.titles), ("dates", documents.dates), ("texts", page.texts))
-    columns: dict[str, Any] = {name: None if column is None else list(column) for name, column in named}
-    for name in ("titles", "texts"):
-        columns[name] = columns[name] and [html.unescape(text) if "&" in text else text for text in columns[name]]
-    for name, values in seen.figures().items():
-        rounded = [None if value != value else round(value, 4) for value in values.tolist()]  # noqa: PLR0124
-        columns[name] = None if np.isnan(values).all() else rounded
-    raw = json.dumps(columns, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
-    return compressed(raw)
+    documents, seen, n = page.run.documents, page.run.evidence, len(page.run)
+    columns: dict[str, Any] = {
+        "ids": documents.ids, "titles": page.titles, "dates": documents.dates, "texts": page.texts,
+        **{name: None if np.isnan(values).all() else values for name, values in seen.figures().items()},
+    }  # fmt: skip
+
+    def encoded(first: int) -> dict[str, str]:
+        """Return the entries of some documents, of every column that is there."""
+        some = slice(first, min(first + ENCODED, n))
+        return {
+            name: json.dumps(_plain(name, values[some]), ensure_ascii=False, separators=(",", ":"))[1:-1]
+            for name, values in columns.items()
+            if values is not None
+        }
+
+    starts = range(0, n, ENCODED)
+    parts = list(forks_for(len(starts)).map(encoded, starts))
+    filled = (
+        f'"{name}":' + ("null" if values is None else f"[{','.join(part[name] for part in parts)}]")
+        for name, values in columns.items()
+    )
+    return compressed(f"{{{','.join(filled)}}}".encode("utf-8", "replace"))
+
+
+def _plain(name: str, values: Any) -> list[Any]:
+    """Return some entries of a column as plain values: text without entities, numbers rounded."""
+    if isinstance(values, np.ndarray):
+        return _rounded(values)
+    return [html.unescape(text) if "&" in text else text for text in values] if name in ENTITIES else list(values)
+
+
+def _rounded(values: NDArray[Any]) -> list[float | None]:
+    """Return numbers with four digits after the point, as `round` has them; None for NaN."""
+    exact = values.astype(np.float64)
+    found: list[float | None] = np.round(exact, 4).tolist()
+    near = exact * 1e4
+    tied = np.abs(near - np.floor(near) - 0.5) < 1e-6 * (1.0 + np.abs(near))  # NumPy rounds a product
+    for place in np.flatnonzero(tied | np.isnan(exact)).tolist():
+        value = float(exact[place])
+        found[place] = None if value != value else round(value, 4)  # noqa: PLR0124
+    return found
 
 
 def index(page: Page) -> str:

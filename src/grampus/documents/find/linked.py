@@ -24,7 +24,8 @@ def linked_clusters(gram: Gram, weights: Array, k: int, seed: int) -> NDArray[np
     if k < MANY or len(heavy) < LARGE * k:
         return None
     entropy = tuple(seed_words(seed))
-    part, rows = sample(gram.split_shift()[0].take(heavy), DOCUMENTS, entropy)
+    base = gram.split_shift()[0]
+    part, rows = sample(base if len(heavy) == len(base) else base.take(heavy), DOCUMENTS, entropy)
     if len(rows) < LARGE * k:
         return None
     with blas_threads():

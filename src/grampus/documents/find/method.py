@@ -31,6 +31,8 @@ class Job:
         Seed of all random steps.
     progress : callable, optional
         Called as ``progress("clustering", done, total)``, in starts.
+    begun : object
+        What ``begin`` of the method returned, where it saw the same Gram.
     """
 
     k: int
@@ -39,6 +41,7 @@ class Job:
     polish: bool = True
     seed: int = 0
     progress: Progress | None = None
+    begun: Any = None
 
 
 @dataclass(frozen=True)
@@ -74,6 +77,10 @@ class Method(ABC):
     @abstractmethod
     def cluster(self, gram: Gram, job: Job) -> Found:
         """Cluster the documents of a Gram."""
+
+    def begin(self, gram: Gram, weights: Array) -> Any:
+        """Begin what does not depend on the number of clusters, which is being chosen; returned as ``job.begun``."""
+        return None
 
     def components(self) -> int:
         """Return how many components of the kernel the method looks at; they are computed with the kernel's own."""

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from ..._array import Array, is_sparse
 from ..._check import check_integer
 from ..._config import may_keep
+from ..._parallel import MANY, spares_copies
 from ..._progress import as_progress
 from ...cluster import (
     bisecting_kernel_kmeans,
@@ -30,6 +31,7 @@ from ...cluster import (
 from ...cluster.kmeans.centroids import Centroids
 from ...errors import InputError
 from ...gram import Gram, at_rank, centre
+from ...gram.graph import nearest_neighbors, remember_neighbors
 from ...run import Apart, returned
 from ..work import ITERATIONS, StageCost, Work, WorkUnits
 from .graphs import FEWER, FEWEST, LESS, MOST_GRAPHED, Cuts, cuts_of, dominant_cut, neighbours_of, spectral_start
@@ -37,7 +39,6 @@ from .linked import linked_clusters
 from .method import Found, Job, Method, step_name
 
 CUTS = 200  # clusters: a cut into more takes as many eigenvectors, which costs more than all the rest
-MANY = 2_000  # documents from which on views are worth processes of their own
 STARTS = ("auto", "spectral", "random", "k-means++", "pddp")
 
 
@@ -186,6 +187,18 @@ class ConsensusMethod(Method):
         beside = max(views + graphs + work.bounds + work.engine + work.matrix, together)
         return StageCost(step_name(work), 680.0 * n, beside, units)  # the partitions, as labels and as columns
 
+    def begin(self, gram: Gram, weights: Array) -> Callable[[], list[Any]] | None:
+        """Begin to look for the neighbours of the graphs in a copy of this process, where that pays."""
+        heavy = int(np.count_nonzero(weights > 0))
+        if not self.graphs or heavy > MOST_GRAPHED or not spares_copies(heavy):
+            return None
+
+        def neighbours() -> list[Any]:
+            views = self._views(gram)
+            return [nearest_neighbors(views[rank], min(count, heavy // 5)) for rank, count in self.graphs]
+
+        return Apart(lambda: returned(neighbours()))
+
     def cluster(self, gram: Gram, job: Job) -> Found:
         """Cluster every view, and return the consensus."""
         if np.count_nonzero(job.weights > 0) < FEWEST:
@@ -193,7 +206,10 @@ class ConsensusMethod(Method):
         options: dict[str, Any] = {"sample_weight": job.weights, "random_state": job.seed}
         main, pays = gram.split_shift()[0]._main_part(), len(gram) >= MANY
         more = None if main is None else Apart(partial(self._alone, main, job, options), pays)
-        views = _views(gram, {*self.ranks, *(rank for rank, _ in self.graphs)})
+        views = self._views(gram)
+        if job.begun is not None and 1 < job.k <= CUTS:
+            for (rank, _), found in zip(self.graphs, job.begun(), strict=True):
+                remember_neighbors(views[rank], *found)
         with warnings.catch_warnings():  # here, for a thread's own filters would be everybody's
             warnings.filterwarnings("ignore", FEWER, UserWarning)  # the consensus counts its own
             ranked = Apart(lambda: returned(self._ranked(views, job, self.n_init, options)), pays, compiled=True)
@@ -217,6 +233,9 @@ class ConsensusMethod(Method):
         found = replace(found, labels=labels, confidence=confidence(given, labels, sample_weight=job.weights))
         return Found(labels, str(outcome), result=found, confidence=found.confidence)
 
+    def _views(self, gram: Gram) -> dict[int, Gram]:
+        return _views(gram, {*self.ranks, *(rank for rank, _ in self.graphs)})
+
     def _ranked(self, views: dict[int, Gram], job: Job, n_init: int, options: dict[str, Any]) -> list[Any]:
         """Return the partitions of every rank, starts by documents."""
         ranked = list({id(views[rank]): views[rank] for rank in self.ranks}.values())
@@ -229,7 +248,7 @@ class ConsensusMethod(Method):
 
     def _alone(self, main: Gram, job: Job, options: dict[str, Any]) -> Callable[[], tuple[list[Any], list[Any]]]:
         """Return what returns partitions of the main part of a Gram, of every rank and of the graphs."""
-        views = _views(main, {*self.ranks, *(rank for rank, _ in self.graphs)})
+        views = self._views(main)
         ranked = self._ranked(views, job, -(-self.n_init // 2), options)
         return returned((ranked, [each.partitions(len(main)) for each in self._cuts(views, job) if each is not None]))
 

@@ -169,22 +169,6 @@ class Predictor:
         """Return the probability of every cluster for the fitted documents, (m, k); rows sum to 1."""
         return self._rules[0].apply(self.centroids.fitted(), self.labels)
 
-    def with_texts(self, inputs: Inputs, shown: NDArray[np.intp]) -> Predictor:
-        """Return a predictor that also knows which share of the words of fitted texts are terms.
-
-        Parameters
-        ----------
-        inputs : Inputs
-        shown : array of shape (m,)
-            The document whose text is read for each distinct one.
-        """
-        if self.vectorizer is None or not inputs.has_texts:
-            return self
-        at = references(self.kernel, self.weights)
-        texts = inputs.corpus.texts
-        shares = known_words(take_rows(inputs.main, at), [texts[int(i)] for i in shown[at]])
-        return replace(self, known_words=shares.astype(np.float32))
-
     @cached_property
     def _familiarity(self) -> Familiarity:
         return Familiarity.of(self.kernel, self.features, self.weights, self._known())
@@ -324,6 +308,23 @@ def stacked(rows: Any, more: Any) -> Any:
     if is_sparse(rows) or is_sparse(more):
         return check_matrix(sp.vstack([rows, more], format="csr"))
     return np.vstack([rows, more])
+
+
+def share_of_known_words(kernel: Kernel, inputs: Inputs, shown: NDArray[np.intp]) -> Array | None:
+    """Return which share of the words of fitted texts are terms, of those that new documents are compared with.
+
+    Parameters
+    ----------
+    kernel : Kernel
+    inputs : Inputs
+    shown : array of shape (m,)
+        The document whose text is read for each distinct one.
+    """
+    if inputs.vectorizer is None or not inputs.has_texts:
+        return None
+    at = references(kernel, inputs.weights)
+    texts = inputs.corpus.texts
+    return known_words(take_rows(inputs.main, at), [texts[int(i)] for i in shown[at]]).astype(np.float32)
 
 
 @contextmanager

@@ -2,7 +2,8 @@
 
 import hashlib
 import platform
-from collections.abc import Iterator, Sequence
+from codecs import lookup
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -14,6 +15,7 @@ from numpy.typing import NDArray
 
 from ..._array import Array
 from ..._names import number_of
+from ..._parallel import meanwhile
 from ..._version import __version__
 from ...describe import Cluster, Name, Typicality, Wording, describe
 from ...describe.direction import DocumentMeaning
@@ -176,8 +178,18 @@ def _meaning_of(inputs: Inputs) -> DocumentMeaning | None:
     return DocumentMeaning(inputs.features[EMBEDDING], load_encoder().encode, inputs.weights)
 
 
-def describe_clusters(answer: Answer, names: Sequence[Name] | None) -> tuple[Cluster, ...]:
-    """Describe the clusters; documents are indices into the whole collection, and sizes include copies."""
+def preload_meaning(inputs: Inputs) -> None:
+    """Load the encoder that names will need in another thread."""
+    if isinstance(inputs.makers.get(EMBEDDING), MeaningInput) and encoder_digest() is not None:
+        lookup("cp437")  # an import in that thread would hold a lock in a copy of this process
+        meanwhile(load_encoder)
+
+
+def describe_clusters(answer: Answer, names: Callable[[], Sequence[Name] | None]) -> tuple[Cluster, ...]:
+    """Describe the clusters; documents are indices into the whole collection, and sizes include copies.
+
+    Their names are asked for when everything else is known.
+    """
     inputs = answer.inputs
     steady = None if answer.stability is None else numbers(answer.stability.clusters)
     wording, measured = answer.telling.wording, answer.evidence

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from ... import _native
 from ..._array import Array, tiles
-from ..._parallel import SEVERAL, blas_threads, may_copy, meanwhile, results_in_threads, thread_count
+from ..._parallel import blas_threads, meanwhile, results_in_threads, spares_copies
 from ...cluster import embedding_2d
 from ...errors import ConvergenceError, InputError
 from ...gram import Gram
@@ -24,7 +24,6 @@ from ...gram.lapack import symmetric_eigh
 from ...run import Apart, returned
 
 NEIGHBOURS = 15
-MANY = 2_000  # documents from which on their layout is worth a process of its own
 LARGEST = 50_000  # documents that are laid out all at once
 REPRESENTATIVES = 20_000  # of a larger collection, at most
 FEWEST_REPRESENTATIVES = 5_000
@@ -88,8 +87,7 @@ def begin_layout(gram: Gram) -> Callable[[], Array]:
 
 def begin_layout_apart(gram: Gram) -> Callable[[], Array] | None:
     """Begin all of the layout in a copy of this process and return what waits for it; None where that does not pay."""
-    pays = len(gram) >= MANY and may_copy() and thread_count() >= SEVERAL
-    return Apart(lambda: returned(coordinates(gram))) if pays else None
+    return Apart(lambda: returned(coordinates(gram))) if spares_copies(len(gram)) else None
 
 
 def _put_back(places: Array, order: NDArray[np.intp]) -> Array:
