@@ -112,7 +112,7 @@ coverage-limits:  ## compare what was counted with the limits
 	$(PY) -m tools.coverage limits $(LINES) $(BRANCHES)
 
 # The tests that reach the compiled loops.
-NATIVE_TESTS = tests/property/test_native.py tests/property/test_vectors.py tests/property/test_seeding.py tests/property/test_words.py tests/property/test_loops.py tests/unit/test_layout.py tests/unit/test_encoder.py
+NATIVE_TESTS = tests/unit/test_clean.py tests/property/test_native.py tests/property/test_vectors.py tests/property/test_seeding.py tests/property/test_words.py tests/property/test_loops.py tests/unit/test_layout.py tests/unit/test_encoder.py
 coverage-native: $(STAMP)  ## lines and branches of the C++ sources that its tests reach, by gcov (needs GCC)
 	rm -rf build/coverage
 	CXX=g++ PATH="$(abspath $(BIN)):$$PATH" cmake -S native -B build/coverage -G Ninja -DGRAMPUS_COVERAGE=ON -DPython_EXECUTABLE="$(abspath $(PY))" > /dev/null

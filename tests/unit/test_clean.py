@@ -10,10 +10,11 @@ import numpy as np
 import pytest
 
 from grampus import DocumentClusterer
+from grampus._native._core import steps_for
 from grampus.errors import InputError
 from grampus.text import Cleaning, Corpus, Terms, TermVectorizer
 from grampus.text.clean import Cleaner, Dropped
-from grampus.text.clean.cleaning import STEPS, _may_change
+from grampus.text.clean.cleaning import STEPS
 from grampus.text.clean.mail import drop_addresses
 
 CLEAN = Cleaner()
@@ -196,19 +197,45 @@ def test_each_part_can_be_switched_off(part):
         assert (text in cleaned) == (name == part)
 
 
-def test_a_text_without_a_sign_would_go_through_every_step_unchanged():
-    pieces = (
-        *"\n:-<&;@[",
-        *("", " gt", "quot", "nbsp", "www.", "whale ", ".", "lt ", "a", "b ", "From", "//", "http"),
-        *("begin 644 x", ".SH", "#39", ".. ", "!", "href "),
-    )
+SIGNS = (
+    *"\n:-<&;@[]!. \t\u00a0\u2003\udc80é",
+    *(" gt", "quot", "nbsp", "www.", "whale ", "lt ", "lt br gt", "a", "b ", "From", "//", "http", "http://a"),
+    "ß" * 30,
+    *("begin 644 x\n", "\nM" + "!" * 60 + "\n", "\n" + "Ab9+" * 15, "\nend", "-----BEGIN PGP ", "MESSAGE-----\n"),
+    *("\n.SH", "\n.Sh A\n", ".TH X", "\\fB", "#39;", "quot;", "&amp;", "<b>", "</b>", "<br>", "<!--", "-->", "<?xml >"),
+    *("<html>", "In article ", "@a.b writes:", "\n--\n", "\n-- \n", "![", "](x)", "[a]: http://b\n", ".. image:: a\n"),
+    *("|a|", "a@b.org", "wWw.a", "WWW.", "From a\n", "From: a\n", "Subject: b\n", "Date: c\n\n"),
+)  # fmt: skip
+
+
+def test_a_step_that_is_left_out_would_change_nothing():
     rng = random.Random(0)
-    for _ in range(3000):
-        text = "".join(rng.choices(pieces, k=5))
+    every = (1 << len(STEPS)) - 1
+    left_out = [0] * len(STEPS)
+    for turn in range(20_000):
+        text = "".join(rng.choices(SIGNS, k=1 + turn % 9))
+        wanted = steps_for(text, every)
+        for place, (_, _, step) in enumerate(STEPS):
+            if not wanted >> place & 1:
+                left_out[place] += 1
+                dropped = []
+                assert step(text, dropped) == text, (place, text)
+                assert not dropped
+    assert min(left_out) > 1000
+    with pytest.raises(TypeError):
+        steps_for(b"whale", every)
+
+
+def test_cleaning_is_every_step_in_turn():
+    rng = random.Random(1)
+    cleaner = Cleaner(Cleaning())
+    for turn in range(10_000):
+        text = cleaned = "".join(rng.choices(SIGNS, k=4 + turn % 30))
         dropped = []
         for _, _, step in STEPS:
-            step(text, dropped)
-        assert _may_change(text) or not dropped
+            cleaned = step(cleaned, dropped)
+        kept = cleaned if dropped and re.search(r"[^\W_]", cleaned) else text
+        assert cleaner(text) == kept
 
 
 def test_addresses_of_the_web_are_those_of_one_pattern():

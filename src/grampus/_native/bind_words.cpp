@@ -6,6 +6,7 @@
 
 #include "arrays.hpp"
 #include "dense.hpp"
+#include "signs.hpp"
 #include "words.hpp"
 
 namespace nb = nanobind;
@@ -85,6 +86,14 @@ void bind_words(nb::module_& m) {
             }
             return array(std::move(found));
         });
+    m.def("steps_for", [](nb::handle text, uint32_t among) {
+        Py_ssize_t size = 0;
+        const char* given = PyUnicode_AsUTF8AndSize(text.ptr(), &size);
+        if (given) return steps_for({given, static_cast<size_t>(size)}, among);
+        if (!PyErr_ExceptionMatches(PyExc_UnicodeError)) nb::raise_python_error();
+        PyErr_Clear();  // half of a surrogate pair
+        return among;
+    });
     m.def("side_by_side", [](const nb::list& texts, const nb::bytes& one, const nb::bytes& other) {
         const std::string_view first(one.c_str(), one.size()), second(other.c_str(), other.size());
         int64_t both = 0, neighbours = 0;

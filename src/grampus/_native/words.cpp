@@ -12,13 +12,14 @@ enum Kind : uint8_t { GAP, LETTER, UNDERSCORE, MORE };  // MORE: part of a chara
 enum Sign : uint8_t { SIGN, END, LOWER, UPPER, DIGIT, FOREIGN };  // of a chunk without blanks
 
 struct Bytes {
-    uint8_t kind[256], lower[256];
+    uint8_t kind[256], lower[256], lower_letter[256];
     Bytes() {
         for (int c = 0; c < 256; ++c) {
             const bool upper = c >= 'A' && c <= 'Z';
             const bool letter = upper || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
             kind[c] = c > 127 ? MORE : letter ? LETTER : c == '_' ? UNDERSCORE : GAP;
             lower[c] = static_cast<uint8_t>(upper ? c + 32 : c);
+            lower_letter[c] = letter ? lower[c] : 0;
         }
     }
 };
@@ -41,32 +42,6 @@ inline uint32_t decoded(const uint8_t* at, const uint8_t* end, int& length) {
     return 0;
 }
 
-template <class Part>
-inline uint64_t part(const char* at) {
-    Part value;
-    std::memcpy(&value, at, sizeof(Part));
-    return value;
-}
-
-// The first 8 bytes of a word; of a shorter one all of it, from two parts that may overlap.
-inline uint64_t head_of(const char* word, size_t length) {
-    if (length >= 8) return part<uint64_t>(word);
-    if (length >= 4) return part<uint32_t>(word) | part<uint32_t>(word + length - 4) << 8 * (length - 4);
-    if (length >= 2) return part<uint16_t>(word) | part<uint16_t>(word + length - 2) << 8 * (length - 2);
-    return length ? static_cast<uint8_t>(*word) : 0;
-}
-
-inline size_t hashed(const char* word, size_t length, uint64_t head) {
-    uint64_t h = (head ^ length * 0x9e3779b97f4a7c15ULL) * 0xff51afd7ed558ccdULL;
-    for (size_t at = 8; at < length; at += 8) {
-        h ^= h >> 32;
-        h = (h ^ part<uint64_t>(word + std::min(at, length - 8))) * 0xff51afd7ed558ccdULL;
-    }
-    h ^= h >> 32;
-    h *= 0xc4ceb9fe1a85ec53ULL;
-    return h >> 32;
-}
-
 void append(std::string& out, uint64_t value) {  // groups of seven bits, low ones first
     for (; value > 127; value >>= 7) out.push_back(static_cast<char>(value | 0x80));
     out.push_back(static_cast<char>(value));
@@ -75,26 +50,29 @@ void append(std::string& out, uint64_t value) {  // groups of seven bits, low on
 }  // namespace
 
 // The slot of a word, or the empty one that it would take.
-size_t Vocabulary::place(const char* word, size_t length, uint64_t head) const {
+size_t Vocabulary::place(const Sought& word) const {
     const size_t mask = slots_.size() - 1;
-    for (size_t at = hashed(word, length, head) & mask;; at = (at + 1) & mask) {
+    for (size_t at = word.hash & mask;; at = (at + 1) & mask) {
         const Slot slot = slots_[at];
         if (slot.number < 0) return at;
-        if (slot.head != head || slot.length != length) continue;
-        if (length <= 8 || !std::memcmp(this->word(slot.number) + 8, word + 8, length - 8)) return at;
+        if (slot.head != word.head || slot.length != word.length) continue;
+        if (word.length <= 8 || !std::memcmp(this->word(slot.number) + 8, word.word + 8, word.length - 8)) return at;
     }
 }
 
-int32_t Vocabulary::find(const char* word, size_t length) const { return slots_[place(word, length, head_of(word, length))].number; }
+int32_t Vocabulary::find(const char* word, size_t length) const {
+    Sought found;
+    seek(word, length, found);
+    return slots_[place(found)].number;
+}
 
-int32_t Vocabulary::number(const char* word, size_t length) {
-    const uint64_t head = head_of(word, length);
-    const size_t at = place(word, length, head);
+int32_t Vocabulary::number(const Sought& word) {
+    const size_t at = place(word);
     if (slots_[at].number >= 0) return slots_[at].number;
     if (size() == INT32_MAX - 1) throw std::length_error("too many different words");
-    if (length > UINT32_MAX) throw std::length_error("a word is longer than 4 GB");
-    slots_[at] = {head, static_cast<uint32_t>(length), size()};
-    text_.insert(text_.end(), word, word + length);
+    if (word.length > UINT32_MAX) throw std::length_error("a word is longer than 4 GB");
+    slots_[at] = {word.head, static_cast<uint32_t>(word.length), size()};
+    text_.insert(text_.end(), word.word, word.word + word.length);
     starts_.push_back(text_.size());
     if (2 * starts_.size() > slots_.size()) grow();
     return size() - 1;
@@ -113,6 +91,12 @@ void Vocabulary::grow() {
 }
 
 void number_words(const uint8_t* at, const uint8_t* end, Letters letters, bool blanks, Vocabulary& known, std::vector<int32_t>& found) {
+    Vocabulary::Sought waiting[AT_ONCE];
+    int count = 0;
+    const auto number = [&] {
+        for (int w = 0; w < count; ++w) found.push_back(known.number(waiting[w]));
+        count = 0;
+    };
     while (at < end) {
         const uint8_t* first = at;
         int64_t characters = 0;
@@ -125,13 +109,17 @@ void number_words(const uint8_t* at, const uint8_t* end, Letters letters, bool b
                 if (kind == GAP || (kind == MORE && !letters(decoded(at, end, length)))) break;
             }
         }
-        if (characters > (blanks ? 0 : 1)) found.push_back(known.number(reinterpret_cast<const char*>(first), at - first));
+        if (characters > (blanks ? 0 : 1)) {
+            known.seek(reinterpret_cast<const char*>(first), at - first, waiting[count]);
+            if (++count == AT_ONCE) number();
+        }
         if (at == first || at < end) {  // step over what is between words
             int length = 1;
             if (!blanks && BYTES.kind[*at] == MORE) decoded(at, end, length);
             at += length;
         }
     }
+    number();
 }
 
 PlainChunks::PlainChunks(std::string_view ends, std::string_view foreign, const Vocabulary& unusual, size_t longest)
@@ -197,10 +185,14 @@ int followed(std::string_view text, std::string_view word, std::string_view next
 }
 
 void Index::add(const uint8_t* at, const uint8_t* end, Letters letters, int32_t document) {
-    char word[4 * LONGEST_WORD];
+    char words[AT_ONCE][4 * LONGEST_WORD];
+    size_t sizes[AT_ONCE];
+    int count = 0;
     while (at < end) {
+        char* word = words[count];
         size_t size = 0;
-        int characters = 0;
+        for (uint8_t c; at < end && size < LONGEST_WORD && (c = BYTES.lower_letter[*at]); ++at) word[size++] = static_cast<char>(c);
+        int characters = static_cast<int>(size);  // the rest of a word that is longer, or goes on beyond ASCII
         for (int length = 1; at < end; at += length) {
             length = 1;
             const uint8_t kind = BYTES.kind[*at];
@@ -210,19 +202,34 @@ void Index::add(const uint8_t* at, const uint8_t* end, Letters letters, int32_t 
             for (int k = 0; k < length; ++k) word[size++] = static_cast<char>(BYTES.lower[at[k]]);
         }
         if (characters) {
-            const size_t number = known_.number(word, size);
-            if (number == lists_.size()) lists_.emplace_back(), last_.push_back(0);
-            int32_t& last = last_[number];
-            if (last != document + 1) {
-                append(lists_[number], static_cast<uint64_t>(document - (last ? last - 1 : 0)));
-                last = document + 1;
-            }
+            sizes[count] = size;
+            if (++count == AT_ONCE) note(words, sizes, count, document), count = 0;
         }
         if (at < end) {
             int length = 1;
             if (BYTES.kind[*at] == MORE) decoded(at, end, length);
             at += length;
         }
+    }
+    note(words, sizes, count, document);
+}
+
+// Append a document to the lists of words, of those that have it not.
+void Index::note(const char (*words)[4 * LONGEST_WORD], const size_t* sizes, int count, int32_t document) {
+    Vocabulary::Sought sought[AT_ONCE];
+    int32_t numbers[AT_ONCE];
+    for (int w = 0; w < count; ++w) known_.seek(words[w], sizes[w], sought[w]);
+    for (int w = 0; w < count; ++w) {
+        numbers[w] = known_.number(sought[w]);
+        if (static_cast<size_t>(numbers[w]) == lists_.size()) lists_.emplace_back(), last_.push_back(0);
+        __builtin_prefetch(&last_[numbers[w]]);
+        __builtin_prefetch(&lists_[numbers[w]]);
+    }
+    for (int w = 0; w < count; ++w) {
+        int32_t& last = last_[numbers[w]];
+        if (last == document + 1) continue;
+        append(lists_[numbers[w]], static_cast<uint64_t>(document - (last ? last - 1 : 0)));
+        last = document + 1;
     }
 }
 

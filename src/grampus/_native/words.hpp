@@ -3,8 +3,10 @@
 // Texts are UTF-8, concatenated, with offsets. A word is a run of letters and digits; which characters beyond ASCII belong
 // to one is a bitmap of code points that the caller makes (words.py). Bytes that are no UTF-8 separate words.
 #pragma once
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,17 +15,62 @@ namespace grampus {
 
 constexpr int64_t CODE_POINTS = 0x110000;
 constexpr int LONGEST_WORD = 64;  // characters of a word of the index that count
+constexpr int AT_ONCE = 32;       // words that are looked up together
 
 struct Letters {  // beyond ASCII
     const uint8_t* bits;  // CODE_POINTS / 8 bytes, or none: nothing beyond ASCII belongs to a word
     bool operator()(uint32_t c) const { return bits && (bits[c >> 3] >> (c & 7) & 1); }
 };
 
+template <class Part>
+inline uint64_t part(const char* at) {
+    Part value;
+    std::memcpy(&value, at, sizeof(Part));
+    return value;
+}
+
+// The first 8 bytes of a word; of a shorter one all of it, from two parts that may overlap.
+inline uint64_t head_of(const char* word, size_t length) {
+    if (length >= 8) return part<uint64_t>(word);
+    if (length >= 4) return part<uint32_t>(word) | part<uint32_t>(word + length - 4) << 8 * (length - 4);
+    if (length >= 2) return part<uint16_t>(word) | part<uint16_t>(word + length - 2) << 8 * (length - 2);
+    return length ? static_cast<uint8_t>(*word) : 0;
+}
+
+inline size_t hashed(const char* word, size_t length, uint64_t head) {
+    uint64_t h = (head ^ length * 0x9e3779b97f4a7c15ULL) * 0xff51afd7ed558ccdULL;
+    for (size_t at = 8; at < length; at += 8) {
+        h ^= h >> 32;
+        h = (h ^ part<uint64_t>(word + std::min(at, length - 8))) * 0xff51afd7ed558ccdULL;
+    }
+    h ^= h >> 32;
+    h *= 0xc4ceb9fe1a85ec53ULL;
+    return h >> 32;
+}
+
 // Distinct words and their numbers.
 class Vocabulary {
   public:
+    struct Sought {  // a word that is to be looked up; its text must stay
+        const char* word;
+        size_t length;
+        uint64_t head;  // the first 8 bytes: most words are told apart without a look at their text
+        size_t hash;
+    };
+
     Vocabulary() : slots_(1 << 12, {0, 0, -1}), starts_(1, 0) {}
-    int32_t number(const char* word, size_t length);      // of a word, numbering a new one
+    // Fetches the place of a word ahead: of many words, seek some, then number these.
+    void seek(const char* word, size_t length, Sought& found) const {
+        found = {word, length, head_of(word, length), 0};
+        found.hash = hashed(word, length, found.head);
+        __builtin_prefetch(&slots_[found.hash & (slots_.size() - 1)]);
+    }
+    int32_t number(const Sought& word);  // of a word, numbering a new one
+    int32_t number(const char* word, size_t length) {
+        Sought found;
+        seek(word, length, found);
+        return number(found);
+    }
     int32_t find(const char* word, size_t length) const;  // −1 for a word that has none
     int32_t size() const { return static_cast<int32_t>(starts_.size() - 1); }
     const char* word(int32_t number) const { return text_.data() + starts_[number]; }
@@ -31,11 +78,11 @@ class Vocabulary {
 
   private:
     struct Slot {
-        uint64_t head;  // the first 8 bytes: most words are told apart without a look at their text
+        uint64_t head;
         uint32_t length;
         int32_t number;
     };
-    size_t place(const char* word, size_t length, uint64_t head) const;
+    size_t place(const Sought& word) const;
     void grow();
 
     std::vector<Slot> slots_;  // a power of 2
@@ -84,6 +131,8 @@ class Index {
     std::string packed() const;
 
   private:
+    void note(const char (*words)[4 * LONGEST_WORD], const size_t* sizes, int count, int32_t document);
+
     Vocabulary known_;
     std::vector<int32_t> last_;       // document of every word, plus 1
     std::vector<std::string> lists_;  // gaps

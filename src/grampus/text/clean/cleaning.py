@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 
+from ..._native._core import steps_for
 from .blocks import drop_attachments
 from .lines import chosen, drop_lines, shared_lines
 from .mail import drop_addresses, drop_headers, drop_introductions, drop_signature
@@ -61,7 +62,7 @@ class Cleaning:
         return [bare(text) for text in texts if "\n" in text and chosen(text, n)]
 
 
-# In this order: what is inside a header or an attachment is dropped with it.
+# In this order, which `steps_for` knows, too: what is inside a header or an attachment is dropped with it.
 STEPS: tuple[tuple[str, str, Step], ...] = (
     ("headers", "mail headers", drop_headers),
     ("attachments", "encoded attachments", drop_attachments),
@@ -80,14 +81,6 @@ SINGULAR = {
     SHARED: "shared line",
 }  # fmt: skip
 _WORD = re.compile(r"[^\W_]")
-
-
-def _may_change(text: str) -> bool:
-    """Return whether a text has one of the signs without which no step drops anything."""
-    return (
-        "\n" in text or ":" in text or "-" in text or "<" in text or "&" in text or ";" in text or "@" in text
-        or "[" in text or " gt" in text or "quot" in text or "nbsp" in text or "www." in text
-    )  # fmt: skip
 
 
 @dataclass
@@ -144,22 +137,32 @@ class Cleaner:
     shared: frozenset[str] = frozenset()
 
     @cached_property
-    def _steps(self) -> list[tuple[str, Step]]:
-        return [(kind, step) for option, kind, step in STEPS if getattr(self.cleaning, option)]
+    def _steps(self) -> list[tuple[int, str, Step]]:
+        return [
+            (1 << at, kind, step) for at, (option, kind, step) in enumerate(STEPS) if getattr(self.cleaning, option)
+        ]
+
+    @cached_property
+    def _all(self) -> int:
+        return sum(bit for bit, _, _ in self._steps)
 
     def __call__(self, text: str, report: Dropped | None = None) -> str:
         """Return the text without what is dropped; `report` counts that."""
-        if not _may_change(text):
+        wanted = steps_for(text, self._all)
+        if not wanted and not self.shared:
             return text
         cleaned = text
         found: list[tuple[str, list[str]]] = []
         dropped: list[str] = []
-        for kind, step in self._steps:
+        for bit, kind, step in self._steps:
+            if not wanted & bit:
+                continue
             cleaned = step(cleaned, dropped)
             if dropped:
                 found.append((kind, dropped))
                 dropped = []
-        if self.shared:
+                wanted = steps_for(cleaned, self._all & -2 * bit)  # the later ones: what was apart may be joined now
+        if self.shared and "\n" in cleaned:
             cleaned = drop_lines(cleaned, self.shared, dropped)
             if dropped:
                 found.append((SHARED, dropped))
