@@ -157,7 +157,6 @@ def count_known(
     ends: NDArray[np.int64],
     counts: NDArray[np.int32],
 ) -> None: ...
-
 def steps_for(text: str, among: int) -> int: ...
 
 class PlainChunks:
