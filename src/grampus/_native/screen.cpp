@@ -25,10 +25,13 @@ inline const Vector* at(const float* p) { return reinterpret_cast<const Vector*>
 inline Vector* at(float* p) { return reinterpret_cast<Vector*>(p); }
 inline Vector smaller(Vector a, Vector b) { return a < b ? a : b; }
 
+// By halves, without a branch and without one lane waiting for the other.
 inline float smallest(Vector v) {
-    float least = v[0];
-    for (int l = 1; l < WIDTH; ++l) least = v[l] < least ? v[l] : least;
-    return least;
+    float lanes[WIDTH];
+    *at(lanes) = v;
+    for (int half = WIDTH / 2; half; half /= 2)
+        for (int l = 0; l < half; ++l) lanes[l] = lanes[l + half] < lanes[l] ? lanes[l + half] : lanes[l];
+    return lanes[0];
 }
 
 // V vectors of sums, one by one rather than as an array: so that compilers keep them in registers.
@@ -139,6 +142,7 @@ void dense_sums(const float* rows, int64_t m, const int32_t* documents, int coun
 }
 
 void least(const float* sums, const Rough& rough, int own, float extra, float* first, float* second, int* winner) {
+    if (extra == 0.0f) own = -1;  // a lane cannot be changed without a detour through memory
     // Each lane keeps its own least and second; whatever the winner beats is at least the second.
     Vector low = Vector{} + INFINITE, next = low, place = Vector{}, number = Vector{};
     for (int l = 0; l < WIDTH; ++l) number[l] = static_cast<float>(l);
@@ -152,15 +156,19 @@ void least(const float* sums, const Rough& rough, int own, float extra, float* f
         low = closer ? value : low;
         number += static_cast<float>(WIDTH);
     }
-    int best = 0;
-    for (int l = 1; l < WIDTH; ++l)
-        if (low[l] < low[best]) best = l;
-    float after = smallest(next);
-    for (int l = 0; l < WIDTH; ++l)
-        if (l != best && low[l] < after) after = low[l];
-    *first = low[best];
-    *second = after;
-    *winner = static_cast<int>(place[best]);
+    float lows[WIDTH], nexts[WIDTH], places[WIDTH];
+    *at(lows) = low, *at(nexts) = next, *at(places) = place;
+    for (int half = WIDTH / 2; half; half /= 2)
+        for (int l = 0; l < half; ++l) {
+            const bool closer = lows[l + half] < lows[l];
+            const float beaten = closer ? lows[l] : lows[l + half], after = nexts[l + half] < nexts[l] ? nexts[l + half] : nexts[l];
+            nexts[l] = beaten < after ? beaten : after;
+            places[l] = closer ? places[l + half] : places[l];
+            lows[l] = closer ? lows[l + half] : lows[l];
+        }
+    *first = lows[0];
+    *second = nexts[0];
+    *winner = static_cast<int>(places[0]);
 }
 
 void remember(const float* sums, const Rough& rough, float length, float error, float* bounds) {

@@ -10,7 +10,7 @@ from functools import cached_property
 
 from ..._native._core import steps_for
 from .blocks import drop_attachments
-from .lines import chosen, drop_lines, shared_lines
+from .lines import counts_lines, drop_lines, shared_lines
 from .mail import drop_addresses, drop_headers, drop_introductions, drop_signature
 from .markup import drop_marks, drop_markup, drop_troff
 
@@ -54,12 +54,10 @@ class Cleaning:
 
     def learn(self, texts: Sequence[str]) -> Cleaner:
         """Return a cleaner that knows the lines which these texts share."""
-        return Cleaner(self, shared_lines(self.sample(texts, len(texts)))) if self.lines else Cleaner(self)
-
-    def sample(self, texts: Iterable[str], n: int) -> list[str]:
-        """Return those of some of n texts whose lines are counted, cleaned of everything else."""
-        bare = Cleaner(self)
-        return [bare(text) for text in texts if "\n" in text and chosen(text, n)]
+        bare, n = Cleaner(self), len(texts)
+        return (
+            Cleaner(self, shared_lines(bare(text) for text in texts if counts_lines(text, n))) if self.lines else bare
+        )
 
 
 # In this order, which `steps_for` knows, too: what is inside a header or an attachment is dropped with it.

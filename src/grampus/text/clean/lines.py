@@ -11,8 +11,10 @@ _READ = 2500  # documents at least, of a larger collection
 _WORDS = re.compile(r"[^\W\d_]+")
 
 
-def chosen(text: str, n: int) -> bool:
-    """Return whether a text is among those whose lines are counted: all of up to 5,000, else some by their content."""
+def counts_lines(text: str, n: int) -> bool:
+    """Return whether a text is among those of n whose lines are counted: all of up to 5,000, else some by content."""
+    if "\n" not in text:
+        return False
     step = n // _READ
     return step < 2 or crc32(text.encode("utf-8", "surrogatepass")) % step == 0
 

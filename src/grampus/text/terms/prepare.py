@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import chain, islice
+from itertools import islice
 from typing import NamedTuple
 from zlib import crc32
 
@@ -13,10 +13,9 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from ..._parallel import SEVERAL
-from ...run import Forks, Runner, runner_for
+from ...run import Runner, runner_for
 from ..clean import Cleaner, Cleaning, Dropped
-from ..clean.lines import shared_lines
+from ..clean.lines import counts_lines, shared_lines
 from ..languages.detect import detect_languages, script_language
 from ..languages.segment import has_segmenter, is_unspaced
 from ..languages.table import LANGUAGES
@@ -140,9 +139,12 @@ def prepare(
     if cleaning is not None:
         if not isinstance(given, Texts):
             list(strings(given))
-        cleaner = _learned(cleaning, given) if known is None else Cleaner(cleaning, known.shared)
-        shared = cleaner.shared
-        texts, dropped, codes = _cleaned(given, cleaner, asked)
+        shared = frozenset() if known is None else known.shared
+        texts, dropped, codes, places = _cleaned(given, Cleaner(cleaning, shared), asked)
+        if cleaning.lines and known is None:
+            shared = shared_lines(texts[place] for place in places)
+            if shared:  # seldom: which lines they are is known only when all else is gone
+                texts, dropped, codes, _ = _cleaned(given, Cleaner(cleaning, shared), asked)
     if not told:
         languages = known.languages if detect and known is not None else ()
         return Prepared(texts, np.zeros(len(texts), np.uint8), Preparation(shared, languages), dropped)
@@ -177,45 +179,43 @@ class Asked(NamedTuple):
     among: tuple[str, ...] | None
 
 
-def _learned(cleaning: Cleaning, given: Sequence[str]) -> Cleaner:
-    """Return a cleaner that knows the lines which these texts share."""
-    runner, pieces = cut_texts(given)
-    pays = isinstance(runner, Forks) and runner.workers >= SEVERAL  # others would be sent all texts for some of them
-    if not (pays and cleaning.lines):
-        return cleaning.learn(given)
-    parts = runner.map(cleaning.sample, (given[piece] for piece in pieces), len(given))
-    return Cleaner(cleaning, shared_lines(chain.from_iterable(parts)))
-
-
 def _cleaned(
     given: Sequence[str], cleaner: Cleaner, asked: Asked | None
-) -> tuple[Sequence[str], Dropped, Sequence[str]]:
-    """Return cleaned texts (themselves, without a copy, if nothing was dropped), what was dropped, and languages."""
+) -> tuple[Sequence[str], Dropped, Sequence[str], list[int]]:
+    """Clean texts and find their languages.
+
+    Returns the texts (themselves, without a copy, if nothing was dropped), what was dropped, languages, and the places
+    of those whose lines are counted.
+    """
     runner, pieces = cut_texts(given)
-    total, parts, changed, codes = Dropped(), list[Sequence[str]](), False, list[str]()
-    cleaned = runner.map(_clean_piece, (given[piece] for piece in pieces), cleaner, asked)
-    for piece, (texts, dropped, found) in zip(pieces, cleaned, strict=True):
+    total, parts, changed = Dropped(), list[Sequence[str]](), False
+    codes, places = list[str](), list[int]()
+    cleaned = runner.map(_clean_piece, (given[piece] for piece in pieces), cleaner, asked, len(given))
+    for piece, (texts, dropped, found, counted) in zip(pieces, cleaned, strict=True):
         codes += found
+        places += (piece.start + place for place in counted)
         total.documents.update(dropped.documents)
         total.pieces.update(dropped.pieces)
         changed = changed or texts is not None
         parts.append(given[piece] if texts is None else texts)
-    return join_texts(parts) if changed else given, total, codes
+    return join_texts(parts) if changed else given, total, codes, places
 
 
 def _clean_piece(
-    given: Sequence[str], cleaner: Cleaner, asked: Asked | None
-) -> tuple[Texts | None, Dropped, Sequence[str]]:
-    """Return the cleaned texts of a piece, None if nothing was dropped, what was dropped, and languages."""
-    dropped, cleaned = Dropped(), None
+    given: Sequence[str], cleaner: Cleaner, asked: Asked | None, n: int
+) -> tuple[Texts | None, Dropped, Sequence[str], list[int]]:
+    """Return what `_cleaned` does, of a piece of n texts; None for the texts if nothing was dropped."""
+    dropped, cleaned, counted = Dropped(), None, list[int]()
     for place, text in enumerate(given):
         rest = cleaner(text, dropped)
+        if counts_lines(text, n):
+            counted.append(place)
         if cleaned is None and rest is not text:
             cleaned = Texts(islice(given, place))
         if cleaned is not None:
             cleaned._append(rest)
     codes = [] if asked is None else _detect_piece(given if cleaned is None else cleaned, asked)
-    return cleaned, dropped, codes
+    return cleaned, dropped, codes, counted
 
 
 def count_prepared(
