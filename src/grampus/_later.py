@@ -10,10 +10,10 @@ from threading import Lock
 from types import ModuleType
 from typing import Any
 
-# What scikit-learn, SciPy and joblib import, and a command hardly ever uses.
+# What scikit-learn, SciPy, joblib and what asks language models import, and a command hardly ever uses.
 SELDOM = (
-    "asyncio", "numpy.f2py", "numpy.polynomial", "numpy.testing", "scipy.optimize", "scipy.spatial.transform",
-    "scipy.stats",
+    "asyncio", "http.client", "numpy.f2py", "numpy.polynomial", "numpy.testing", "scipy.optimize",
+    "scipy.spatial.transform", "scipy.stats", "ssl",
 )  # fmt: skip
 SPARED = ("pandas", "psutil", "rich.progress")  # used where they are there; a command loads them itself if at all
 

@@ -29,7 +29,7 @@ from grampus.cli import main
 try:
     main()
 finally:
-    wanted = {"scipy.stats._stats_py", "numpy.f2py.f2py2e", "asyncio.events", "pandas.core"}
+    wanted = {"scipy.stats._stats_py", "numpy.f2py.f2py2e", "asyncio.events", "pandas.core", "_ssl"}
     print(sorted(wanted & set(sys.modules)))
 """
 HIDDEN = """

@@ -321,7 +321,7 @@ def _once(url: str, body: bytes, key: str, end: float) -> tuple[int, float, byte
     return response.status, float(wait) if wait.isdecimal() else 0.0, content
 
 
-def _shut(connection: http.client.HTTPConnection) -> None:
+def _shut(connection: "http.client.HTTPConnection") -> None:  # not looked up before it is used
     with suppress(OSError, AttributeError):
         connection.sock.shutdown(socket.SHUT_RDWR)
 

@@ -6,7 +6,7 @@ And what can be told before, of the documents alone.
 from collections.abc import Callable, Sequence
 
 from ..._array import Array
-from ..._parallel import spares_copies
+from ..._parallel import may_copy, spares_copies
 from ...cluster import Tree, nested_tree
 from ...describe import Cluster, Name, name_partition
 from ...gram import Gram
@@ -48,6 +48,8 @@ def begin_telling(answer: Answer) -> Telling:
         return lambda clusters: (tree, *made(clusters))
 
     pays = len(labels) >= MANY
+    if pays and wording is not None and may_copy():
+        wording.share()
     return Telling(
         keeps,
         wording,

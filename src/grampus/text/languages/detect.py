@@ -62,8 +62,8 @@ Votes = tuple[tuple[str, float], ...]
 
 
 @cache
-def _votes() -> dict[str, Votes]:
-    """Return the share of its vote that a word or letter gives to each language."""
+def _shares() -> dict[str, dict[str, float]]:
+    """Return how often each language uses a function word or letter, by word."""
     text = files("grampus.text").joinpath("data", "function_words.txt").read_text(encoding="utf-8")
     shares: dict[str, dict[str, float]] = {}
     for line in text.splitlines():
@@ -76,10 +76,13 @@ def _votes() -> dict[str, Votes]:
         for word in list_words(code):
             if _WORD.fullmatch(word):
                 shares.setdefault(word, {}).setdefault(code, _FEW)
-    return {word: _portions(of_word) for word, of_word in shares.items()}
+    return shares
 
 
-def _portions(shares: dict[str, float]) -> Votes:
+@cache
+def _votes(word: str) -> Votes:
+    """Return the share of its vote that a function word or letter gives to each language."""
+    shares = _shares()[word]
     total = sum(shares.values())
     return tuple((code, share / total) for code, share in sorted(shares.items()) if share > total / 50)
 
@@ -87,7 +90,7 @@ def _portions(shares: dict[str, float]) -> Votes:
 @cache
 def _foreign() -> frozenset[str]:
     """Return the function words of other languages that are none of English."""
-    return frozenset(_votes()) - list_words("en")
+    return frozenset(_shares()) - list_words("en")
 
 
 def detect_language(text: str, among: Iterable[str] | None = None) -> str:
@@ -139,14 +142,15 @@ def detect_languages(texts: Iterable[str], among: Iterable[str] | None = None) -
     while some := list(islice(waiting, _BATCH)):
         plain = [sample if (sample := _sample(text)).isascii() else "" for text in some]
         ends = np.cumsum([0, *map(len, plain)], dtype=np.int64)
-        common, foreign = _known_words().count("".join(plain).encode("ascii"), ends).T
+        common, foreign = usual_words().count("".join(plain).encode("ascii"), ends).T
         english = (common >= _PLENTY) & (common > 2 * foreign)
         found += ["en" if is_it else detect_language(text, allowed) for text, is_it in zip(some, english, strict=True)]
     return found
 
 
 @cache
-def _known_words() -> KnownWords:
+def usual_words() -> KnownWords:
+    """Return the words that tell English from other languages; copies of a process share what it has made."""
     return KnownWords(_COMMON, _foreign())
 
 
@@ -192,13 +196,13 @@ def _by_words(text: str, codes: tuple[str, ...] | None, allowed: frozenset[str] 
         best = max(letters, key=lambda code: letters[code])
         if 100 * letters[best] > len(text):
             return best
-    known = _votes()
+    known = _shares()
     tally: dict[str, float] = {}
     by_words: dict[str, float] = {}
     counts = Counter(_WORD.findall(text))
     counts.update(_LETTER.findall(text))
     for word, count in counts.items():
-        for code, share in known.get(word, ()):
+        for code, share in _votes(word) if word in known else ():
             if (code in codes if codes is not None else code not in _ELSEWHERE) and (not allowed or code in allowed):
                 votes = min(count, _MOST) * share
                 tally[code] = tally.get(code, 0.0) + votes

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from ...run import Runner, runner_for
 from ..clean import Cleaner, Cleaning, Dropped
 from ..clean.lines import counts_lines, shared_lines
-from ..languages.detect import detect_languages, script_language
+from ..languages.detect import detect_languages, script_language, usual_words
 from ..languages.segment import has_segmenter, is_unspaced
 from ..languages.table import LANGUAGES
 from ..store import Texts, join_texts, text_sizes
@@ -135,6 +135,8 @@ def prepare(
     texts: Sequence[str] = given
     told = detect and (known is None or len(known.languages) > 1)  # new texts of one language are read as that
     asked = Asked(None if known is None else known.languages) if told and (known or len(given) <= _LARGE) else None
+    if asked is not None:
+        usual_words()  # here, so that copies have it
     codes: Sequence[str] = ()
     if cleaning is not None:
         if not isinstance(given, Texts):
