@@ -119,9 +119,7 @@ class Wording:
 
     def share(self) -> None:
         """Make what names of any groups need, before this process is copied for several."""
-        self._columns  # noqa: B018  (cached)
-        if self.forms is not None:
-            self.forms.share()
+        _ = self._columns, self.forms and self.forms.prepared()
 
     def stem(self, word: str) -> str:
         """Return the stem of a word in lower case; the word itself if it is none of the terms."""
