@@ -178,6 +178,30 @@ def cores(task: Task) -> Found:
     return Found(f"{core_count()} cores: {said}", walls | {"ratio": walls["one"] / walls["short"]})
 
 
+def titles(task: Task, folder: str) -> str:
+    """Write ten thousand titles of four collections, all different, in any order."""
+    names = ("stackoverflow", "huffpost41", "biomedical", "banking77")
+    every = (" ".join(text.split()) for name in names for text in data.texts(f"dev/{name}")[0])
+    lines = [*dict.fromkeys(every)][:: 20 if task.quick else 1]
+    place = Path(folder, "titles.txt")
+    place.write_text("\n".join(np.random.default_rng(0).permutation(lines).tolist()), encoding="utf-8")
+    return str(place)
+
+
+@row("speed", "two-cores")
+def two_cores(task: Task) -> Found:
+    with tempfile.TemporaryDirectory() as folder:
+        words = ["--meaning", "off", "--report", f"{folder}/page.html", "-q"]
+        piles = {"20ng": posts(task, folder), "titles": titles(task, folder)}
+        found = {
+            name: task.step(name, partial(clock, task, "cluster", pile, *words, GRAMPUS_THREADS="2"))
+            for name, pile in piles.items()
+        }
+    said = "; ".join(f"{name} {spent:.1f} processor s, {wall:.1f} s" for name, (wall, spent) in found.items())
+    (wall, spent), (_, short) = found["20ng"], found["titles"]
+    return Found(said, {"words": spent, "titles": short, "share": wall / spent})
+
+
 def drawn_words(count: int, seed: Any, length: int = 35, topics: int = 20, words: int = 30_000) -> tuple[Any, Any]:
     """Return the words of documents of 20 topics, half of them the topic's own, by Zipf's law, and the topics."""
     rng = np.random.default_rng(seed)

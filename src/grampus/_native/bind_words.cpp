@@ -86,13 +86,12 @@ void bind_words(nb::module_& m) {
             }
             return array(std::move(found));
         });
-    m.def("steps_for", [](nb::handle text, uint32_t among) {
+    m.def("steps_for", [](const nb::bytes& text, uint32_t among) { return steps_for({text.c_str(), text.size()}, among); });
+    m.def("steps_for", [](const nb::str& text, uint32_t among) {  // of ASCII: any other would keep its bytes with it
         Py_ssize_t size = 0;
         const char* given = PyUnicode_AsUTF8AndSize(text.ptr(), &size);
-        if (given) return steps_for({given, static_cast<size_t>(size)}, among);
-        if (!PyErr_ExceptionMatches(PyExc_UnicodeError)) nb::raise_python_error();
-        PyErr_Clear();  // half of a surrogate pair
-        return among;
+        if (!given) nb::raise_python_error();
+        return steps_for({given, static_cast<size_t>(size)}, among);
     });
     m.def("side_by_side", [](const nb::list& texts, const nb::bytes& one, const nb::bytes& other) {
         const std::string_view first(one.c_str(), one.size()), second(other.c_str(), other.size());

@@ -6,9 +6,8 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, fields
-from functools import cached_property
+from functools import cache, cached_property
 
-from ..._native._core import steps_for
 from .blocks import drop_attachments
 from .lines import counts_lines, drop_lines, shared_lines
 from .mail import drop_addresses, drop_headers, drop_introductions, drop_signature
@@ -81,6 +80,18 @@ SINGULAR = {
 _WORD = re.compile(r"[^\W_]")
 
 
+@cache
+def _look() -> Callable[[str | bytes, int], int]:
+    from ..._native._core import steps_for  # here: the help of the command does without NumPy
+
+    return steps_for
+
+
+def _wanted(text: str, among: int) -> int:
+    """Return those of some steps, as bits, that may find anything in a text."""
+    return _look()(text if text.isascii() else text.encode("utf-8", "surrogatepass"), among)
+
+
 @dataclass
 class Dropped:
     """What cleaning dropped: how many pieces of each kind, from how many documents, and the most frequent ones.
@@ -146,7 +157,7 @@ class Cleaner:
 
     def __call__(self, text: str, report: Dropped | None = None) -> str:
         """Return the text without what is dropped; `report` counts that."""
-        wanted = steps_for(text, self._all)
+        wanted = _wanted(text, self._all)
         if not wanted and not self.shared:
             return text
         cleaned = text
@@ -159,7 +170,7 @@ class Cleaner:
             if dropped:
                 found.append((kind, dropped))
                 dropped = []
-                wanted = steps_for(cleaned, self._all & -2 * bit)  # the later ones: what was apart may be joined now
+                wanted = _wanted(cleaned, self._all & -2 * bit)  # the later ones: what was apart may be joined now
         if self.shared and "\n" in cleaned:
             cleaned = drop_lines(cleaned, self.shared, dropped)
             if dropped:
