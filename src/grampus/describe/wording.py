@@ -117,10 +117,6 @@ class Wording:
         n = self.weights.shape[0]
         return np.ones(n) if self.counts is None else np.asarray(self.counts, dtype=np.float64)
 
-    def share(self) -> None:
-        """Make what names of any groups need, before this process is copied for several."""
-        _ = self._columns, self.forms and self.forms.prepared()
-
     def stem(self, word: str) -> str:
         """Return the stem of a word in lower case; the word itself if it is none of the terms."""
         return word if self.forms is None else self.forms.stem_of.get(word, word)

@@ -48,8 +48,8 @@ def begin_telling(answer: Answer) -> Telling:
         return lambda clusters: (tree, *made(clusters))
 
     pays = len(labels) >= MANY
-    if pays and wording is not None and may_copy():
-        wording.share()
+    if pays and wording is not None and wording.forms is not None and may_copy():
+        wording.forms.prepare()
     return Telling(
         keeps,
         wording,

@@ -50,10 +50,9 @@ class Forms:
         """The stem of every word in lower case."""
         return {word.lower(): stem for word, stem in zip(self.words, self.stems, strict=True)}
 
-    def prepared(self) -> Forms:
-        """Return the same forms, with what look-ups need made: before this process is copied."""
+    def prepare(self) -> None:
+        """Make what look-ups need, before this process is copied."""
         _ = self.stem_of, self._places
-        return self
 
     def of_stem(self, stem: str) -> Counter[str]:
         """Return how often each word of a stem occurs, in lower case."""
