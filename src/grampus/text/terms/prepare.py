@@ -146,6 +146,7 @@ def prepare(
         if cleaning.lines and known is None:
             shared = shared_lines(texts[place] for place in places)
             if shared:  # seldom: which lines they are is known only when all else is gone
+                texts = given  # what was cleaned is not held while all is cleaned again
                 texts, dropped, codes, _ = _cleaned(given, Cleaner(cleaning, shared), asked)
     if not told:
         languages = known.languages if detect and known is not None else ()
