@@ -11,7 +11,7 @@ from .._check import check_partition
 from .._names import LEVELS
 from .._parallel import results_in_few_threads
 from ..cluster import kernel_kmeans
-from ..cluster.trees.nested import merges
+from ..cluster.trees.nested import Sums, merges
 from ..gram import Gram
 
 SMALLEST = 5  # documents a part should have on average
@@ -54,10 +54,8 @@ def nested(
 
 def coarser(gram: Gram, labels: NDArray[np.intp], k: int) -> NDArray[np.intp]:
     """Merge clusters by Ward's rule in feature space until k are left; −1 stays −1."""
-    inside = np.flatnonzero(labels >= 0)
-    base = gram if len(inside) == len(labels) else gram.take(inside)
     clusters = int(labels.max()) + 1
-    _, joins = merges(base, labels[inside])
+    _, joins = merges(Sums.of(gram, labels, clusters))
     group = np.arange(clusters)
     members = {c: [c] for c in range(clusters)}
     for step, (one, other) in enumerate(joins[: clusters - k]):
@@ -73,8 +71,9 @@ def finer(gram: Gram, labels: NDArray[np.intp], k: int, seed: int, smallest: int
     The parts are given out one by one to the cluster with the largest scatter per part (d'Hondt's rule).
     """
     clusters = int(labels.max()) + 1
-    sizes = np.bincount(labels[labels >= 0], minlength=clusters)
-    parts = _shares(_scatter(gram, labels, clusters), sizes // smallest, k)
+    sums = Sums.of(gram, labels, clusters)
+    scatter = np.maximum(sums.traces - np.diag(sums.between) / np.maximum(sums.sizes, 1), 0.0)
+    parts = _shares(scatter, sums.sizes // smallest, k)
     members = [np.flatnonzero(labels == cluster) for cluster in range(clusters)]
 
     def inside(cluster: int) -> NDArray[np.intp]:
@@ -89,15 +88,6 @@ def finer(gram: Gram, labels: NDArray[np.intp], k: int, seed: int, smallest: int
         divided[some] = inner + total
         total += int(inner.max()) + 1
     return by_size(divided)
-
-
-def _scatter(gram: Gram, labels: NDArray[np.intp], k: int) -> Array:
-    """Return the sum of squared distances of every cluster to its centroid."""
-    inside = labels >= 0
-    sums = gram.sum_by(labels, k)
-    own = np.bincount(labels[inside], weights=sums[np.flatnonzero(inside), labels[inside]], minlength=k)
-    trace = np.bincount(labels[inside], weights=gram.diagonal()[inside].astype(np.float64), minlength=k)
-    return np.asarray(np.maximum(trace - own / np.maximum(np.bincount(labels[inside], minlength=k), 1), 0.0))
 
 
 def _shares(scatter: Array, most: NDArray[Any], k: int) -> NDArray[np.intp]:

@@ -2,13 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ... import _native
-from ..._array import sum_rows
+from ..._array import Array, sum_rows
 from ..._check import check_integer, check_partition
 from ..._parallel import blas_threads, results_in_few_threads
 from ...errors import InputError
@@ -68,55 +68,114 @@ def nested_tree(
         nodes = tuple(replace(node, members=inside[node.members]) for node in tree.nodes)
         return Tree(nodes, tree.n_clusters, tree.complete)
     with blas_threads():
-        scatter, joins = merges(base, clusters, groups)
-        subtrees = _given_parts(base, clusters, below) if below else _subtrees(base, clusters, parts)
-    return _assemble(clusters, scatter, joins, subtrees)
+        if below:
+            return _given_parts(base, clusters, groups, below)
+        subtrees = _subtrees(base, clusters, parts) if parts > 1 else ()
+        sums = Sums.of(base, clusters, int(clusters.max()) + 1)
+        return _assemble(_members(clusters), *merges(sums, groups), subtrees)
 
 
 def _groups(clusters: NDArray[np.intp], coarse: Any) -> NDArray[np.intp]:
     """Return the coarse cluster of every cluster; refuse partitions that do not nest."""
-    inside = np.flatnonzero(clusters >= 0)
-    above = check_partition(coarse, len(clusters))[inside]
-    groups = np.full(int(clusters.max()) + 1, -1, dtype=np.intp)
-    groups[clusters[inside]] = above
-    if (groups[clusters[inside]] != above).any():
+    groups = _inside(clusters, check_partition(coarse, len(clusters)))
+    if groups is None:
         raise InputError("Partitions above must be unions of clusters: one cluster is in two of them.")
     return groups
 
 
-def _given_parts(base: Gram, clusters: NDArray[np.intp], below: Sequence[Any]) -> list[Tree]:
-    """Return a tree of the finer clusters inside every cluster."""
-    finer = [check_partition(partition, len(clusters)) for partition in below]
+def _inside(finer: NDArray[np.intp], coarser: NDArray[np.intp]) -> NDArray[np.intp] | None:
+    """Return the coarser cluster that each finer one is inside of; None if one is in two of them."""
+    known = finer >= 0
+    found = np.full(int(finer.max()) + 1, -1, dtype=np.intp)
+    found[finer[known]] = coarser[known]
+    return found if (found[finer[known]] == coarser[known]).all() else None
 
-    def divided(cluster: int) -> Tree:
-        members = np.flatnonzero(clusters == cluster)
-        near, *far = (np.unique(partition[members], return_inverse=True)[1] for partition in finer)
-        tree = nested_tree(base.take(members), near, 1, below=far)
-        nodes = tuple(replace(node, members=members[node.members]) for node in tree.nodes)
-        return Tree(nodes, tree.n_clusters, tree.complete)
 
-    found = list(results_in_few_threads(divided, int(clusters.max()) + 1))
-    if sum(len(tree.leaves) for tree in found) != len(np.unique(finer[-1][clusters >= 0])):
+def _members(clusters: NDArray[np.intp]) -> list[NDArray[np.intp]]:
+    """Return the documents of every cluster."""
+    return [np.flatnonzero(clusters == cluster) for cluster in range(int(clusters.max()) + 1)]
+
+
+def _given_parts(
+    base: Gram, clusters: NDArray[np.intp], groups: Sequence[NDArray[np.intp]], below: Sequence[Any]
+) -> Tree:
+    """Return the tree of clusters and of the finer clusters inside them; all is known of sums between the finest."""
+    *finer, finest = (check_partition(partition, len(clusters)) for partition in below)
+    levels = [_inside(finest, partition) for partition in (clusters, *finer)]
+    if any(level is None for level in levels):
         raise InputError("Partitions below must be parts of clusters: one of their clusters is in two.")
-    return found
+    members, known = _members(finest), [level for level in levels if level is not None]
+    sums = Sums.of(base, finest, len(members))
+    return _tree_of(sums, members, [*known, np.arange(len(members))], groups)
 
 
-def merges(
-    base: Gram, clusters: NDArray[np.intp], groups: Sequence[NDArray[np.intp]] = ()
-) -> tuple[list[float], list[tuple[int, int]]]:
+def _tree_of(
+    sums: "Sums", members: Sequence[NDArray[np.intp]], levels: Sequence[NDArray[np.intp]], groups: Any = ()
+) -> Tree:
+    """Return the tree of some groups of documents, given the cluster of every group at each level, the last theirs."""
+    near, *far = levels
+    parts = _members(near)
+    subtrees = [
+        _tree_of(
+            sums.take(part),
+            [members[group] for group in part.tolist()],
+            [np.unique(level[part], return_inverse=True)[1] for level in far],
+        )
+        for part in (parts if far else ())
+    ]
+    whole = [np.sort(np.concatenate([members[group] for group in part.tolist()])) for part in parts]
+    return _assemble(whole, *merges(sums.joined(near, len(parts)), groups), subtrees)
+
+
+class Sums(NamedTuple):
+    """All that Ward's rule needs of some groups of documents.
+
+    Attributes
+    ----------
+    between : array of shape (k, k)
+        Σ K_ij over the documents i of one group and j of another.
+    traces : array of shape (k,)
+        Σ K_ii over the documents of a group.
+    sizes : array of shape (k,)
+    """
+
+    between: Array
+    traces: Array
+    sizes: Array
+
+    @classmethod
+    def of(cls, base: Gram, groups: NDArray[np.intp], k: int) -> "Sums":
+        """Return the sums of groups 0 … k−1, of explicit features where these are the fewer numbers."""
+        ones, rows = np.ones(len(base)), base.features()
+        if rows is not None and rows.rows.shape[1] <= len(base):
+            sums = rows.sum_by(groups, k, ones)
+            between = sums.T @ sums
+        else:
+            between = sum_rows(base.sum_by(groups, k), groups, k, ones)
+        some = np.flatnonzero(groups >= 0)
+        traces = np.bincount(groups[some], weights=base.diagonal()[some].astype(np.float64), minlength=k)
+        return cls(between, traces, np.bincount(groups[some], minlength=k).astype(np.float64))
+
+    def take(self, some: NDArray[np.intp]) -> "Sums":
+        """Return those of some groups."""
+        return Sums(self.between[np.ix_(some, some)], self.traces[some], self.sizes[some])
+
+    def joined(self, into: NDArray[np.intp], k: int) -> "Sums":
+        """Return those of k unions of groups."""
+        of = np.equal.outer(np.arange(k), into).astype(np.float64)
+        return Sums(of @ self.between @ of.T, of @ self.traces, of @ self.sizes)
+
+
+def merges(sums: Sums, groups: Sequence[NDArray[np.intp]] = ()) -> tuple[list[float], list[tuple[int, int]]]:
     """Return the scatter of every cluster and of every union, and which two were joined to make each union.
 
     Clusters that are in one group are joined before others, by the first of the `groups` first.
     """
-    k = int(clusters.max()) + 1
-    total = sum_rows(base.sum_by(clusters, k), clusters, k, np.ones(len(clusters)))  # Σ_{i∈c, j∈d} K_ij
-    total = (total + total.T) / 2.0
-    trace = np.bincount(clusters, weights=base.diagonal().astype(np.float64), minlength=k)
-    sizes = np.bincount(clusters, minlength=k).astype(np.float64)
-    scatter = (trace - np.diag(total) / sizes).tolist()
-    order = _native.ward(total, sizes, np.array(groups, dtype=np.int64).reshape(len(groups), k))
+    k, total = len(sums.sizes), (sums.between + sums.between.T) / 2.0
+    scatter = (sums.traces - np.diag(total) / sums.sizes).tolist()
+    order = _native.ward(total, sums.sizes, np.array(groups, dtype=np.int64).reshape(len(groups), k))
     joins = [(one, other) for one, other in order.tolist()]
-    mass, traces = [*sizes.tolist()], [*trace.tolist()]
+    mass, traces = [*sums.sizes.tolist()], [*sums.traces.tolist()]
     members = [np.eye(k, dtype=bool)[c] for c in range(k)]
     for one, other in joins:
         members.append(members[one] | members[other])
@@ -138,13 +197,15 @@ def _subtrees(base: Gram, clusters: NDArray[np.intp], parts: int) -> list[Tree]:
 
 
 def _assemble(
-    clusters: NDArray[np.intp], scatter: list[float], joins: list[tuple[int, int]], subtrees: list[Tree]
+    members: Sequence[NDArray[np.intp]],
+    scatter: list[float],
+    joins: list[tuple[int, int]],
+    subtrees: Sequence[Tree],
 ) -> Tree:
-    """Assign indices to the nodes from the root down and to the splits in order."""
-    k = len(subtrees)
-    below: list[list[int]] = [[c] for c in range(k)]
+    """Assign indices to the nodes from the root down and to the splits in order; without subtrees, none is divided."""
+    k, everyone = len(members), list(members)
     for a, b in joins:
-        below.append([*below[a], *below[b]])
+        everyone.append(np.sort(np.concatenate([everyone[a], everyone[b]])))
     nodes: list[Node] = []
 
     def add(parent: int, depth: int, members: NDArray[np.intp], spread: float) -> int:
@@ -153,8 +214,7 @@ def _assemble(
             nodes[parent] = replace(nodes[parent], children=(*nodes[parent].children, len(nodes) - 1))
         return len(nodes) - 1
 
-    everyone = [np.flatnonzero(np.isin(clusters, group)) for group in below]
-    place = {len(below) - 1: add(-1, 0, everyone[-1], scatter[-1])}
+    place = {len(everyone) - 1: add(-1, 0, everyone[-1], scatter[-1])}
     for step, (a, b) in reversed(list(enumerate(joins))):
         top = place[k + step]
         gain = scatter[k + step] - scatter[a] - scatter[b]
@@ -162,12 +222,13 @@ def _assemble(
         # The larger one first; of equal ones, the one with the earlier document.
         for child in sorted((a, b), key=lambda part: (-len(everyone[part]), everyone[part][0])):
             place[child] = add(top, nodes[top].depth + 1, everyone[child], scatter[child])
-    _divide(nodes, [place[c] for c in range(k)], subtrees, len(joins), add)
+    if subtrees:
+        _divide(nodes, [place[c] for c in range(k)], subtrees, len(joins), add)
     leaves = sum(1 for node in nodes if node.is_leaf)
     return Tree(tuple(nodes), leaves, True)
 
 
-def _divide(nodes: list[Node], tops: list[int], subtrees: list[Tree], order: int, add: Any) -> None:
+def _divide(nodes: list[Node], tops: list[int], subtrees: Sequence[Tree], order: int, add: Any) -> None:
     """Add the parts below their clusters, those with the largest gain first."""
     open_: list[tuple[int, Tree, Node]] = [
         (top, tree, tree.root) for top, tree in zip(tops, subtrees, strict=True) if not tree.root.is_leaf
