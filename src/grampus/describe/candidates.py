@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 LINKS = frozenset(("of", "and", "for", "de", "du", "des", "und", "von", "di", "del", "y"))  # inside a phrase
 COVERED = 0.3  # power of the share of a group's documents that contain its title
+SAME = 4  # letters at the beginning that two forms of one word share
 SPECIFIC = 0.1  # of a group's documents: what fewer contain is a part of what the group is about
 
 
@@ -50,7 +51,16 @@ class Candidate(NamedTuple):
 
 def repeats(one: Candidate, other: Candidate) -> bool:
     """Return whether two candidates share a word, or two forms of one; all links are one, as are "de" and "des"."""
-    return any(same_word(a, b) for a in _pieces(one.stems, one.text) for b in _pieces(other.stems, other.text))
+    given = (one.stems, one.text), (other.stems, other.text)
+    if _beginnings(*given[0]).isdisjoint(_beginnings(*given[1])):
+        return False
+    return any(same_word(a, b) for a in _pieces(*given[0]) for b in _pieces(*given[1]))
+
+
+@lru_cache(maxsize=2**14)
+def _beginnings(stems: tuple[str, ...], text: str) -> frozenset[str]:
+    """Return the first letters of every piece: two forms of one word have the same."""
+    return frozenset(piece[:SAME] for piece in _pieces(stems, text))
 
 
 @lru_cache(maxsize=2**14)
@@ -69,7 +79,7 @@ def same_word(one: str, other: str) -> bool:
     >>> same_word("israel", "israeli"), same_word("medicine", "medical"), same_word("card", "care")
     (True, True, False)
     """
-    if one[:4] != other[:4] or not (one.isalpha() and other.isalpha()):
+    if one[:SAME] != other[:SAME] or not (one.isalpha() and other.isalpha()):
         return one == other
     common = next((at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
     longer = max(len(one), len(other))

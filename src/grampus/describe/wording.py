@@ -186,7 +186,8 @@ class Wording:
 
 
 def _evenly(members: Integers, most_read: int) -> Integers:
-    return members[np.linspace(0, len(members) - 1, min(most_read, len(members))).astype(np.intp)]
+    few = len(members) <= most_read
+    return members if few else members[np.linspace(0, len(members) - 1, most_read).astype(np.intp)]
 
 
 def is_word(text: str, stops: frozenset[str] = frozenset()) -> bool:

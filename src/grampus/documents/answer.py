@@ -118,17 +118,23 @@ class Telling:
         The words of the documents; None where names are kept.
     names : callable
         Returns the names of the clusters, None for those without words.
+    steady : callable
+        Returns the stability of the clusters, and a note.
     branches : Apart
         Returns the tree, its named records and the leaf of every document, given the clusters or their names.
     kept : callable
-        Returns the beginnings and the fingerprint of the texts.
+        Returns the beginnings and the fingerprint of the texts, and how many of them are nearly copies.
+    model : callable
+        Returns the parameters of the terms, the arrays that assign new documents, and a note.
     """
 
     keeps: bool
     wording: Wording | None
     names: Callable[[], Sequence[Name] | None]
-    branches: Apart[tuple[Tree, tuple[Branch, ...], Array]]
-    kept: Callable[[], tuple[Texts | None, str]]
+    steady: Callable[[], tuple[Stability | None, str]]
+    branches: Apart[tuple[Tree, tuple[Branch, ...], Array]] = NOT_YET
+    kept: Callable[[], tuple[Texts | None, str, int]] = NOT_YET
+    model: Callable[[], tuple[dict[str, Any] | None, dict[str, Any], str]] = NOT_YET
 
 
 @dataclass(frozen=True)
@@ -195,7 +201,7 @@ class Answer:
     nodes, tree, leaves
         The tree: as it was grown, as named records, and the leaf of every document.
     telling : Telling
-        Names, tree and texts, as they were begun.
+        Names, stability, tree and texts, as they were begun.
     laying : callable
         Waits for the places on the map.
     layout : Layout

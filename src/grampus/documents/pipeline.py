@@ -36,7 +36,7 @@ from .find.levels import DEALT, around, check_groups, compared_texts
 from .find.method import Job
 from .find.outliers import REFERENCES, find_outliers
 from .find.predict import Predictor
-from .find.validation import choose_ks, measure_stability, splits_of
+from .find.validation import choose_ks, splits_of
 from .given.extra_inputs import missing_meaning_note, read_inputs
 from .given.frames import read_rows
 from .given.guide import resolve
@@ -46,7 +46,7 @@ from .later.stages import continue_clusters, keep_levels, keep_names, keep_place
 from .tell.build_run import describe_clusters, heatmap_sample, self_prediction_rate
 from .tell.duplicates import LOOKED_AT
 from .tell.layout import LARGEST, REPRESENTATIVES, begin_layout, begin_layout_apart, representatives
-from .tell.telling import PARTS, begin_beside, begin_telling
+from .tell.telling import PARTS, begin_beside, begin_telling, go_on_telling
 from .work import ITERATIONS, StageCost, Work, WorkUnits
 
 Stage = Callable[[Answer], Answer]
@@ -212,17 +212,19 @@ def nest(answer: Answer) -> Answer:
     labels, request = answer.clustering.labels, answer.request
     if answer.before is not None:
         return keep_levels(answer)
-    laying = begin_layout_apart(answer.gram) or NOT_YET
+    laying, wanted = begin_layout_apart(answer.gram) or NOT_YET, request.parameters["level"]
+    early = begin_telling(answer, by_size(labels, answer.inputs.weights)) if wanted == "middle" else NOT_YET
     base = answer.gram.split_shift()[0]
     levels = nested(base, labels, answer.ks, request.seed, smallest=request.smallest)
     levels = {name: by_size(level, answer.inputs.weights) for name, level in levels.items()}
-    wanted = request.parameters["level"]
     level = wanted if wanted in levels else "middle"
     note = f"There is no {wanted} level; the middle one is shown." if level != wanted else ""
     kept = level == "middle"
     clustering = replace(answer.clustering, polished=answer.clustering.polished and kept)
     names = {int(levels[level][labels == old][0]): name for old, name in answer.names.items()} if kept else {}
-    return replace(answer, levels=levels, level=level, clustering=clustering, names=names, laying=laying).noted(note)
+    return replace(
+        answer, levels=levels, level=level, clustering=clustering, names=names, laying=laying, telling=early
+    ).noted(note)
 
 
 def cost_of_nest(work: Work) -> StageCost:
@@ -254,18 +256,19 @@ def measure(answer: Answer) -> Answer:
     """Measure whether the clusters are groups, how steady they are, and how typical each document is of its own."""
     request, inputs = answer.request, answer.inputs
     effort, progress = request.effort, request.progress
-    choice, steady, note = answer.choice, None, ""
+    choice = answer.choice
     if answer.before is None and request.k is not None:
         choice = check_groups(answer.gram, answer.counted, answer.kernel, effort, answer.ks[answer.level], progress)
-    fresh, pays = answer.before is None and effort.stability, spares_copies(len(answer.labels))
-    telling = begin_telling(answer)
-    given = (answer.gram, answer.labels, inputs.weights, effort.n_splits, request.seed)
-    measured = Apart(lambda: returned(measure_stability(*given)), fresh and pays)
-    again = Apart(lambda: returned(self_prediction_rate(answer)), pays)
+    if answer.telling is NOT_YET:
+        answer = replace(answer, telling=begin_telling(answer, answer.labels))
+    telling = go_on_telling(answer)
+    again = Apart(lambda: returned(self_prediction_rate(answer)), spares_copies(len(answer.labels)))
     typical = typicality(answer.gram, answer.labels, inputs.weights, answer.predictor.centroids.similarities)
-    if fresh:
+    measured = answer.before is None and effort.stability
+    if measured:
         progress("measuring stability", 0, 1)
-        steady, note = measured()
+    steady, note = telling.steady()
+    if measured:
         progress("measuring stability", 1, 1)
     progress("describing", 0, 4)
     pairs, similarity, omitted = answer.beside.duplicates()

@@ -14,10 +14,11 @@ from typing import Any
 
 from .._files import write_file
 from .._names import EMBEDS
-from .._parallel import meanwhile
+from .._parallel import MANY, meanwhile
 from .._version import __version__
 from ..errors import InputError
 from ..persist import Edit, Run
+from ..run import Apart, returned
 from .island import index, island, json_text, texts
 from .oddities import outliers
 from .page import Embed, Page, page_of
@@ -140,6 +141,7 @@ def render(page: Page, shell: Shell | None = None, index: Callable[[Page], str] 
     shell = shell or Shell(joined(page_scripts()), page_style())
     mark, worker = asset("mark.js"), asset("worker.js")
     run, words = page.run, meanwhile(lambda: index(page))  # compiled, while Python writes the rest
+    data = Apart(lambda: returned(json_text({**island(page), **shell.more})), len(run) >= MANY)
     shown = {
         "title": html.escape(page.title),
         "headline": html.escape(page.headline),
@@ -163,10 +165,10 @@ def render(page: Page, shell: Shell | None = None, index: Callable[[Page], str] 
         style=shell.style,
         script=shell.script,
         worker=worker,
-        data=json_text({**island(page), **shell.more}),
         texts=texts(page),
         index=words(),
         **fragments(page),
+        data=data(),
     )
 
 

@@ -13,7 +13,7 @@ import signal
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from typing import Any, Generic, NoReturn, TypeVar
+from typing import Any, Generic, NoReturn, TypeVar, cast
 from weakref import finalize
 
 from .._config import settings
@@ -143,7 +143,10 @@ class Apart(Generic[T]):
     def _serve(self, questions: int) -> Callable[[int], None]:
         def serve(into: int) -> None:
             def answered() -> T | None:
-                function, given = self._make(), _receive(questions)
+                function = self._make()
+                if isinstance(function, _Ready):  # as bytes, by the time that it is asked for
+                    return cast(T, function())
+                given = _receive(questions)
                 return None if given is None else function(*pickle.loads(given))  # noqa: S301  (from this process)
 
             _send(into, _tried(answered))
@@ -178,7 +181,17 @@ def returned(value: T) -> Callable[[], T]:
     >>> Apart(lambda: returned(1 + 1))()
     2
     """
-    return lambda: value
+    return _Ready(value)
+
+
+class _Ready(Generic[T]):
+    """Returns a value, whatever comes later."""
+
+    def __init__(self, value: T) -> None:
+        self._value = value
+
+    def __call__(self) -> T:
+        return self._value
 
 
 class _Queue:

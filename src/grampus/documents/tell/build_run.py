@@ -49,11 +49,12 @@ def build_run(answer: Answer) -> Run:
     """Return a complete answer as a Run."""
     inputs, group = answer.inputs, answer.inputs.group
     labels, steady = answer.labels, answer.stability
-    words, model, unsaved = _model(answer)
+    words, model, unsaved = answer.telling.model()
     documents = np.full(len(labels), np.nan) if steady is None else steady.documents
     typical, (pairs, similarity) = answer.evidence, answer.duplicates
-    notes = [*answer.notes, unsaved, *_remarks(answer), *([] if answer.sample is None else answer.sample.notes())]
-    excerpts, fingerprint = answer.telling.kept()
+    excerpts, fingerprint, near = answer.telling.kept()
+    notes = [*answer.notes, unsaved, *_remarks(answer, near)]
+    notes += [] if answer.sample is None else answer.sample.notes()
     return Run(
         provenance=_provenance(answer, words, fingerprint),
         documents=_kept(inputs, excerpts),
@@ -80,13 +81,15 @@ def build_run(answer: Answer) -> Run:
     )
 
 
-def texts_kept(answer: Answer) -> tuple[Texts | None, str]:
-    """Return what a run keeps of the texts themselves: their beginnings, and their fingerprint."""
+def texts_kept(answer: Answer) -> tuple[Texts | None, str, int]:
+    """Return what a run keeps of the texts: their beginnings and fingerprint, and how many are nearly copies."""
     inputs, before = answer.inputs, answer.before
     excerpts = old_excerpts(before, inputs) if before is not None else None
     if excerpts is None and inputs.has_texts:
         excerpts = _excerpts(inputs, range(inputs.n))
-    return excerpts, inputs.corpus.fingerprint if inputs.has_texts else _fingerprint(inputs)
+    if not inputs.has_texts:
+        return excerpts, _fingerprint(inputs), 0
+    return excerpts, inputs.corpus.fingerprint, near_copies(inputs.corpus.texts)
 
 
 def old_excerpts(before: Before, inputs: Inputs) -> Texts | None:
@@ -234,7 +237,7 @@ def self_prediction_rate(answer: Answer) -> float:
     return round(float(counts @ same / counts.sum()), 6)
 
 
-def _model(answer: Answer) -> tuple[dict[str, Any] | None, dict[str, Any], str]:
+def saved_model(answer: Answer) -> tuple[dict[str, Any] | None, dict[str, Any], str]:
     """Return the vectorizer's parameters and the arrays for prediction; none, and a note, if they cannot be saved."""
     vectorizer = answer.inputs.vectorizer
     try:
@@ -247,7 +250,7 @@ def _model(answer: Answer) -> tuple[dict[str, Any] | None, dict[str, Any], str]:
         return None, {}, f"A saved run cannot assign new documents: {error}"
 
 
-def _remarks(answer: Answer) -> Iterator[str]:
+def _remarks(answer: Answer, near: int) -> Iterator[str]:
     """Yield notes for the reader of the result."""
     inputs, outcome, agreement = answer.inputs, answer.clustering.outcome, answer.agreement
     copies = inputs.n - len(inputs.first)
@@ -255,7 +258,6 @@ def _remarks(answer: Answer) -> Iterator[str]:
     if copies:
         of = "is a copy of another" if copies == 1 else "are copies of others"
         yield f"{number_of(copies, 'document')} {of}. Copies always share a group."
-    near = near_copies(inputs.corpus.texts) if inputs.has_texts else 0
     if near:
         yield (
             f"{near:,} of {number_of(inputs.n, 'document')} are nearly copies of each other: they share four fifths of "

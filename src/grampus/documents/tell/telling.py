@@ -1,12 +1,16 @@
-"""What can be told as soon as the clusters are known: names, tree and texts, while the evidence is measured.
+"""What can be told as soon as the clusters are known: names and how steady they are, then the tree and the texts.
 
 And what can be told before, of the documents alone.
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
 
 from ..._array import Array
-from ..._parallel import may_copy, spares_copies
+from ..._parallel import may_copy, meanwhile, spares_copies
 from ...cluster import Tree, nested_tree
 from ...describe import Cluster, Name, name_partition
 from ...gram import Gram
@@ -17,8 +21,9 @@ from ...run.runner import COPY_BYTES
 from ..answer import Answer, Beside, Telling
 from ..find.levels import neighbours
 from ..find.predict import share_of_known_words
+from ..find.validation import measure_stability
 from ..given.inputs import Inputs, read_for
-from .build_run import preload_meaning, texts_kept, wording_of
+from .build_run import preload_meaning, saved_model, texts_kept, wording_of
 from .duplicates import duplicates
 from .tree_labels import begin_branches
 
@@ -35,25 +40,35 @@ def begin_beside(inputs: Inputs, gram: Gram, kernel: Kernel) -> Beside:
     return Beside(found, Apart(lambda: returned(share_of_known_words(kernel, inputs, read_for(inputs))), pays))
 
 
-def begin_telling(answer: Answer) -> Telling:
-    """Begin everything that needs no more than the clusters and their levels."""
-    gram, inputs, labels, before = answer.gram, answer.inputs, answer.labels, answer.before
+def begin_telling(answer: Answer, labels: NDArray[np.intp]) -> Telling:
+    """Begin what needs no more than the clusters: their names, and how steady they are."""
+    request, gram, inputs, before = answer.request, answer.gram, answer.inputs, answer.before
     keeps = before is not None and not before.forgets and (before.keeps_terms or inputs.described is not None)
     wording = None if keeps else wording_of(inputs)
     spoken = None if gram.source.vocabulary is not None else wording  # substrings name themselves
+    pays = len(labels) >= MANY
+    if pays and wording is not None and wording.forms is not None and may_copy():
+        wording.forms.prepare()
+    names = Apart(lambda: returned(None if spoken is None else name_partition(spoken, labels)), pays)
+    given = (gram, labels, inputs.weights, request.effort.n_splits, request.seed)
+    fresh = before is None and request.effort.stability
+    steady = Apart(lambda: returned(measure_stability(*given)), fresh and spares_copies(len(labels)))
+    return Telling(keeps, wording, names, steady if fresh else lambda: (None, ""))
+
+
+def go_on_telling(answer: Answer) -> Telling:
+    """Begin what needs the levels, too, which is the tree; and what is kept of the texts and of the model."""
+    gram, inputs, labels, wording = answer.gram, answer.inputs, answer.labels, answer.telling.wording
 
     def branches() -> Callable[[Sequence[Cluster | Name]], tuple[Tree, tuple[Branch, ...], Array]]:
         tree = nested_tree(gram, labels, PARTS, **neighbours(answer.levels, answer.level))
         made = begin_branches(tree, answer.n_clusters, inputs, labels, wording)
         return lambda clusters: (tree, *made(clusters))
 
-    pays = len(labels) >= MANY
-    if pays and wording is not None and wording.forms is not None and may_copy():
-        wording.forms.prepare()
-    return Telling(
-        keeps,
-        wording,
-        Apart(lambda: returned(None if spoken is None else name_partition(spoken, labels)), pays),
-        Apart(branches, pays),
-        Apart(lambda: returned(texts_kept(answer)), inputs.corpus.texts.nbytes >= COPY_BYTES, compiled=True),
+    size = inputs.corpus.texts.nbytes
+    return replace(
+        answer.telling,
+        branches=Apart(branches, len(labels) >= MANY),
+        kept=Apart(lambda: returned(texts_kept(answer)), size >= COPY_BYTES, compiled=True),
+        model=meanwhile(lambda: saved_model(answer)),
     )
