@@ -14,7 +14,8 @@ import scipy.sparse as sp
 
 from .._array import Array
 from .._check import check_partition
-from ..run import forks_for
+from .._parallel import spares_copies
+from ..run import Apart, forks_for, returned
 from .candidates import Candidate, repeats
 from .cluster import Term
 from .telling import Flags, Groups, column_values, occurrences, scores
@@ -35,6 +36,7 @@ _LOOSE = re.compile(
 PARTS = 4  # the title of a name and its further words
 CANDIDATES = 24  # words, and phrases, of a group that are considered
 FEW_GROUPS = 4  # for a process of their own
+MANY_SCORED = 50  # groups whose scores are worth a process of their own
 READ_IN_TREE = 1200  # documents that are read to name the nodes of a tree
 VARIED = 12  # words of a group whose other forms are considered: "elections" instead of "elected"
 SHOWN = 10  # words of a group that are returned
@@ -236,8 +238,12 @@ def _begin(
     """Return what names groups, given the names of those that have one; within each of the ranges, titles differ."""
     k = groups.members.shape[1]
     sizes = np.bincount(atoms[atoms >= 0], weights=wording.documents[atoms >= 0], minlength=k)
-    scored = scores(occurrences(wording.present, atoms, k, wording.documents), sizes, groups)
+    begun = Apart(
+        lambda: returned(scores(occurrences(wording.present, atoms, k, wording.documents), sizes, groups)),
+        k >= MANY_SCORED and spares_copies(len(atoms)),
+    )
     sample = wording.sample(atoms, k, read)
+    scored = begun()
     asked = [group for group in range(len(groups.parents)) if group not in named]
     words, phrases, ranked = dict[int, list[Candidate]](), dict[int, list[Candidate]](), dict[int, list[Candidate]]()
 

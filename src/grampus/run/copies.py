@@ -17,11 +17,21 @@ from typing import Any, Generic, NoReturn, TypeVar, cast
 from weakref import finalize
 
 from .._config import settings
-from .._parallel import SEVERAL, core_count, may_copy, meanwhile, thread_count, work_alone
+from .._parallel import (
+    SEVERAL,
+    core_count,
+    may_copy,
+    meanwhile,
+    results_in_few_threads,
+    spares_copies,
+    thread_count,
+    work_alone,
+)
 from ..errors import PartsError
 from .base import KILLED, Function, Runner, ThisThread, end_with
 
 T = TypeVar("T")
+WORTH = 2  # results that are worth a copy
 
 _NUMBER, _SIZE = 4, 8  # bytes of the number of a piece, and of the size of a message
 _PIPE = 1 << 20  # bytes of a message that its sender need not wait for
@@ -100,6 +110,21 @@ def forks_for(pieces: int) -> Runner:
     """
     workers = min(thread_count(), core_count(), pieces) if may_copy() and settings().device == "cpu" else 1
     return Forks(workers) if workers >= SEVERAL else ThisThread()
+
+
+def results_in_copies(function: Callable[[int], T], n: int, documents: int) -> Iterator[T]:
+    """Yield ``function(0)``, …, ``function(n − 1)`` for Python's work on so many documents, where it pays in copies.
+
+    Elsewhere a few threads share it.
+
+    Examples
+    --------
+    >>> from grampus.run import results_in_copies
+    >>> list(results_in_copies(lambda number: number + 1, 3, documents=100))
+    [1, 2, 3]
+    """
+    runner = forks_for(n // WORTH) if spares_copies(documents) else ThisThread()
+    return runner.map(function, range(n)) if runner.workers > 1 else results_in_few_threads(function, n)
 
 
 class Apart(Generic[T]):

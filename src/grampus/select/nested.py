@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 from .._array import Array
 from .._check import check_partition
 from .._names import LEVELS
-from .._parallel import results_in_few_threads
 from ..cluster import kernel_kmeans
 from ..cluster.trees.nested import Sums, merges
 from ..gram import Gram
+from ..run import results_in_copies
 
 SMALLEST = 5  # documents a part should have on average
 STARTS = 5
@@ -84,7 +84,7 @@ def finer(gram: Gram, labels: NDArray[np.intp], k: int, seed: int, smallest: int
         return np.asarray(np.unique(run.labels, return_inverse=True)[1], dtype=np.intp)
 
     divided, total = np.full(len(labels), -1, dtype=np.intp), 0
-    for some, inner in zip(members, results_in_few_threads(inside, clusters), strict=True):
+    for some, inner in zip(members, results_in_copies(inside, clusters, len(labels)), strict=True):
         divided[some] = inner + total
         total += int(inner.max()) + 1
     return by_size(divided)

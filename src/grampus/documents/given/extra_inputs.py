@@ -84,6 +84,7 @@ def read_inputs(
         raise InputError(f"embed needs texts; got {type(X).__name__}. Give them as corpus=….")
     counted = None
     if isinstance(maker, MeaningInput) and own is not None and kernel == parse_kernel(TERMS):
+        maker.begin(own)
         counted = count_words(own, terms)
         maker.word_weight = word_weight(np.diff(counted.described.indptr), counted.languages)
     kernel = combined_kernel(kernel, maker, set() if texts is None else {*texts.inputs})

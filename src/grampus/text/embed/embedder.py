@@ -112,8 +112,10 @@ class Embedder:
         place = {piece: number for number, piece in enumerate(distinct)}
         rows = self._rows(distinct, as_progress(progress), notes)
         found = np.zeros((len(every), rows.shape[1]))
+        whole = [number for number, own in enumerate(every) if len(own) == 1]
+        found[whole] = rows[[place[every[number][0]] for number in whole]]
         for number, own in enumerate(every):
-            if own:
+            if len(own) > 1:
                 found[number] = rows[[place[piece] for piece in own]].mean(axis=0)
         return unit_rows(found)
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+from ..._parallel import spares_copies
 from ..._progress import Progress
+from ...run import Apart, returned
 from ..clean import Cleaning, cleaning_options
 from ..corpus import Corpus
 from ..embed.embedder import Embedder
@@ -37,10 +39,17 @@ class MeaningInput(EmbeddingInput):
     ) -> None:
         super().__init__(Embedder(MEANING, batch_size=BATCH), sha256, progress)
         self.cleaning = cleaning
+        self._begun: tuple[Corpus, Apart[list[str]]] | None = None
+
+    def begin(self, corpus: Corpus) -> None:
+        """Begin to read the openings of documents that will be fitted, next to what is done before."""
+        if spares_copies(len(corpus)):
+            self._begun = corpus, Apart(lambda: returned(openings(corpus, self.cleaning)))
 
     def texts(self, corpus: Corpus) -> list[str]:
         """Return the openings of documents."""
-        return openings(corpus, self.cleaning)
+        begun, self._begun = self._begun, None
+        return begun[1]() if begun is not None and begun[0] is corpus else openings(corpus, self.cleaning)
 
     def pack(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """Return the digest of the encoder and what is dropped from texts; nothing is learned."""
