@@ -44,17 +44,25 @@ class Counts:
         return np.bincount(self.matrix.indices, minlength=self.matrix.shape[1]).astype(np.float64)
 
     @cached_property
-    def _sorted(self) -> tuple[NDArray[np.intp], Floats]:
-        """Terms and counts, sorted by count, so that sums do not depend on the order of rows."""
-        counts = self.matrix.data
+    def _sorted(self) -> tuple[NDArray[np.intp], Floats, Floats]:
+        """Terms and counts, sorted by count, so that sums do not depend on the order of rows.
+
+        Most counts are 1; of whole numbers these are only counted, which is the third result.
+        """
+        counts, terms = self.matrix.data, self.matrix.indices
         small = counts.dtype.kind in "iu" and counts.max(initial=0) < 1 << 16
-        order = np.argsort(counts.astype(np.uint16) if small else counts, kind="stable")  # of 16 bits: a radix sort
-        return self.matrix.indices[order], counts[order].astype(np.float64)
+        if small:
+            more = np.flatnonzero(counts > 1)
+            counts, terms = counts[more].astype(np.uint16), terms[more]
+        order = np.argsort(counts, kind="stable")  # of 16 bits: a radix sort
+        once = self.frequency - np.bincount(terms, minlength=self.width)
+        return terms[order], counts[order].astype(np.float64), once
 
     def sum(self, function: Callable[[Floats], Floats] = np.positive) -> Floats:
-        """Sum a function of the counts over each term."""
-        term, count = self._sorted
-        return np.bincount(term, weights=function(count), minlength=self.matrix.shape[1]).astype(np.float64)
+        """Sum a function of the counts over each term; of 1 it is a whole number."""
+        term, count, once = self._sorted
+        values = np.concatenate([once * function(np.ones(1)), function(count)])
+        return np.bincount(np.concatenate([np.arange(self.width), term]), weights=values).astype(np.float64)
 
 
 def _of_largest(f: Floats, matrix: sp.csr_matrix) -> Floats:
