@@ -23,7 +23,6 @@ from .._parallel import (
     may_copy,
     meanwhile,
     results_in_few_threads,
-    spares_copies,
     thread_count,
     work_alone,
 )
@@ -31,7 +30,6 @@ from ..errors import PartsError
 from .base import KILLED, Function, Runner, ThisThread, end_with
 
 T = TypeVar("T")
-WORTH = 2  # results that are worth a copy
 
 _NUMBER, _SIZE = 4, 8  # bytes of the number of a piece, and of the size of a message
 _PIPE = 1 << 20  # bytes of a message that its sender need not wait for
@@ -112,18 +110,18 @@ def forks_for(pieces: int) -> Runner:
     return Forks(workers) if workers >= SEVERAL else ThisThread()
 
 
-def results_in_copies(function: Callable[[int], T], n: int, documents: int) -> Iterator[T]:
-    """Yield ``function(0)``, …, ``function(n − 1)`` for Python's work on so many documents, where it pays in copies.
+def results_in_copies(function: Callable[[int], T], n: int, worth: int) -> Iterator[T]:
+    """Yield ``function(0)``, …, ``function(n − 1)``, which are Python's work, each copy made for `worth` of them.
 
-    Elsewhere a few threads share it.
+    A few threads share it where that makes few copies: a copy costs some milliseconds to make.
 
     Examples
     --------
     >>> from grampus.run import results_in_copies
-    >>> list(results_in_copies(lambda number: number + 1, 3, documents=100))
+    >>> list(results_in_copies(lambda number: number + 1, 3, worth=2))
     [1, 2, 3]
     """
-    runner = forks_for(n // WORTH) if spares_copies(documents) else ThisThread()
+    runner = forks_for(n // worth)
     return runner.map(function, range(n)) if runner.workers > 1 else results_in_few_threads(function, n)
 
 

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from .._array import Array, tiles, unit_rows
 from .._native import centres, nearest_centres
-from .._parallel import blas_threads, meanwhile, results_in_few_threads
+from .._parallel import blas_threads, meanwhile, results_in_few_threads, results_in_threads
 from .._progress import Progress
 from ..gram import Gram, LinearGram, centre
 from ..gram.eigen import eigenpairs
@@ -52,6 +52,7 @@ ROUNDS, MOVES = 4, 3  # of trying values of k between those tried; of k-means af
 HEAPS = 50  # clusters up to which heaps of what is left over are looked for; of more, none is large
 COMPARED, NEAREST = 300, 5  # documents whose nearest neighbours the verdict looks at, and how many of these
 DRAWS = 19  # collections without groups
+JUDGED = 6  # partitions that are worth a copy
 MANY_TOLD = 500  # documents from which on clouds and draws are worth processes of their own
 _COMPARED, _CLOUD = 5, 7  # what a generator is for; see `splits`
 
@@ -221,7 +222,7 @@ def measure_evidence(
         drawn = list(results_in_few_threads(lambda number: clouds[number](tried), len(clouds)))
         expected, kappa, *_ = np.mean(drawn, axis=0).T
         best, own = tried[int(merit.argmax())], halves[int(merit.argmax())][0]
-        lone = (_begin_cloud(points, entropy, draw)((best,))[0, 0] for draw in range(DRAWS))
+        lone = results_in_threads(lambda draw: _cloud(points, entropy, draw)[1].judge(best)[0], DRAWS)
         steady = compared.wide is None and all(own > agreed for agreed in lone)
         report("looking for groups", 2, 3)
         nearer_than = beyond()
@@ -286,7 +287,7 @@ class _Judge:
         self.points, self.entropy, self.worth = points, entropy, worth
         tree, self.graph = meanwhile(partial(tree_of, points, "ward")), _Neighbours(points)
         self.parts = [half(len(points), entropy, number) for number in range(SPLITS)]
-        self.splits = list(results_in_few_threads(lambda number: _Split(points, self.parts[number]), SPLITS))
+        self.splits = list(results_in_threads(lambda number: _Split(points, self.parts[number]), SPLITS))
         self.tree = tree()
         self.seen: dict[int, list[Array]] = {}
         self.merits: dict[int, float] = {}
@@ -346,7 +347,7 @@ class _Judge:
             k, number = missing[at]
             return self.splits[number].judge(k, self.graph)
 
-        judged = results_in_copies(judge, len(missing), len(self.points))
+        judged = results_in_copies(judge, len(missing), JUDGED)
         for (k, _), found in zip(missing, judged, strict=True):
             self.seen.setdefault(k, []).append(found)
         self.merits |= {k: self._merit_of(self.seen[k]) for k in asked}
@@ -415,15 +416,18 @@ def agreement(points: Array, k: int, rule: str, entropy: Entropy) -> float:
     return float(np.mean([_Split(points, half(len(points), entropy, i), rule).judge(k)[0] for i in range(FEW_SPLITS)]))
 
 
-def _begin_cloud(points: Array, entropy: Entropy, draw: int) -> Callable[[Sequence[int]], Array]:
-    """Return what tells what halves and neighbours say, as of documents, of a cloud with the spread of the points.
-
-    That has the shape (ks, 4).
-    """
+def _cloud(points: Array, entropy: Entropy, draw: int) -> tuple[Array, _Split]:
+    """Return a cloud with the spread of the points, and its halves."""
     drawn = keyed_generator(entropy, _CLOUD, draw).standard_normal(points.shape) * points.std(axis=0)
     if np.ptp((points**2).sum(axis=1)) < 1e-6:
         drawn = unit_rows(drawn)
-    split, graph = _Split(drawn, half(len(points), entropy, draw)), _Neighbours(drawn)
+    return drawn, _Split(drawn, half(len(points), entropy, draw))
+
+
+def _begin_cloud(points: Array, entropy: Entropy, draw: int) -> Callable[[Sequence[int]], Array]:
+    """Return what tells what halves and neighbours say, as of documents, of a cloud, (ks, 4)."""
+    drawn, split = _cloud(points, entropy, draw)
+    graph = _Neighbours(drawn)
     return lambda ks: np.array([split.judge(k, graph) for k in ks])
 
 

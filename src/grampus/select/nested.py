@@ -16,6 +16,7 @@ from ..run import results_in_copies
 
 SMALLEST = 5  # documents a part should have on average
 STARTS = 5
+LARGE = 5e6  # operations of a product from which on dividing a cluster is worth half a copy
 
 
 def nested(
@@ -81,10 +82,12 @@ def finer(gram: Gram, labels: NDArray[np.intp], k: int, seed: int, smallest: int
         if count == 1:
             return np.zeros(len(some), dtype=np.intp)
         run = kernel_kmeans(gram.take(some), count, init="k-means++", n_init=STARTS, random_state=seed)
-        return np.asarray(np.unique(run.labels, return_inverse=True)[1], dtype=np.intp)
+        there = np.bincount(run.labels) > 0
+        return np.asarray((np.cumsum(there) - 1)[run.labels], dtype=np.intp)
 
+    large = gram.cost().product >= LARGE
     divided, total = np.full(len(labels), -1, dtype=np.intp), 0
-    for some, inner in zip(members, results_in_copies(inside, clusters, len(labels)), strict=True):
+    for some, inner in zip(members, results_in_copies(inside, clusters, 2 if large else clusters), strict=True):
         divided[some] = inner + total
         total += int(inner.max()) + 1
     return by_size(divided)
@@ -100,8 +103,10 @@ def _shares(scatter: Array, most: NDArray[Any], k: int) -> NDArray[np.intp]:
 def by_size(labels: NDArray[np.intp], weights: Array | None = None) -> NDArray[np.intp]:
     """Renumber clusters: the largest is 0; of equal ones, the one with the earlier document comes first. −1 stays."""
     inside = labels >= 0
-    found, first, group = np.unique(labels[inside], return_index=True, return_inverse=True)
-    sizes = np.bincount(group, weights=None if weights is None else weights[inside])
-    number = np.full(int(labels.max(initial=-1)) + 1, -1, dtype=np.intp)
-    number[found[np.lexsort((first, -sizes))]] = np.arange(len(found))
-    return np.where(inside, number[labels], -1)
+    there, k = labels[inside], int(labels.max(initial=-1)) + 1
+    sizes = np.bincount(there, weights=None if weights is None else weights[inside], minlength=k)
+    found, first = np.flatnonzero(np.bincount(there, minlength=k)), np.empty(k, dtype=np.intp)
+    first[there[::-1]] = np.arange(len(there))[::-1]  # of several places, the last that is written: the first
+    number = np.full(k + 1, -1, dtype=np.intp)  # that of −1 comes last
+    number[found[np.lexsort((first[found], -sizes[found]))]] = np.arange(len(found))
+    return number[labels]

@@ -46,13 +46,16 @@ def begin_telling(answer: Answer, labels: NDArray[np.intp]) -> Telling:
     keeps = before is not None and not before.forgets and (before.keeps_terms or inputs.described is not None)
     wording = None if keeps else wording_of(inputs)
     spoken = None if gram.source.vocabulary is not None else wording  # substrings name themselves
-    pays = len(labels) >= MANY
-    if pays and wording is not None and wording.forms is not None and may_copy():
-        wording.forms.prepare()
+    pays, beside = len(labels) >= MANY, spares_copies(len(labels))
+    forms = wording.forms if pays and may_copy() and wording is not None else None
+    if forms is not None and not beside:
+        forms.prepare()  # for all copies that look words up
     names = Apart(lambda: returned(None if spoken is None else name_partition(spoken, labels)), pays)
     given = (gram, labels, inputs.weights, request.effort.n_splits, request.seed)
     fresh = before is None and request.effort.stability
-    steady = Apart(lambda: returned(measure_stability(*given)), fresh and spares_copies(len(labels)))
+    steady = Apart(lambda: returned(measure_stability(*given)), fresh and beside)
+    if forms is not None and beside:
+        meanwhile(forms.prepare)  # for the tree, while levels are found
     return Telling(keeps, wording, names, steady if fresh else lambda: (None, ""))
 
 
@@ -65,10 +68,12 @@ def go_on_telling(answer: Answer) -> Telling:
         made = begin_branches(tree, answer.n_clusters, inputs, labels, wording)
         return lambda clusters: (tree, *made(clusters))
 
-    size = inputs.corpus.texts.nbytes
+    size, pays = inputs.corpus.texts.nbytes, len(labels) >= MANY
+    if pays and may_copy() and wording is not None and wording.forms is not None:
+        wording.forms.prepare()  # begun before, if not done
     return replace(
         answer.telling,
-        branches=Apart(branches, len(labels) >= MANY),
+        branches=Apart(branches, pays),
         kept=Apart(lambda: returned(texts_kept(answer)), size >= COPY_BYTES, compiled=True),
         model=meanwhile(lambda: saved_model(answer)),
     )
