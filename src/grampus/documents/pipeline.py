@@ -16,7 +16,7 @@ import numpy as np
 
 from .._backend import sooner_for
 from .._check import check_integer
-from .._parallel import spares_copies, thread_count
+from .._parallel import may_copy, spares_copies, thread_count
 from ..cluster.trees.nested import SMALLEST
 from ..describe import typicality
 from ..describe.describe import titled
@@ -213,7 +213,8 @@ def nest(answer: Answer) -> Answer:
     if answer.before is not None:
         return keep_levels(answer)
     laying, wanted = begin_layout_apart(answer.gram) or NOT_YET, request.parameters["level"]
-    early = begin_telling(answer, by_size(labels, answer.inputs.weights)) if wanted == "middle" else NOT_YET
+    known = wanted == "middle" and may_copy()  # else a fit makes nothing that only the run needs
+    early = begin_telling(answer, by_size(labels, answer.inputs.weights)) if known else NOT_YET
     base = answer.gram.split_shift()[0]
     levels = nested(base, labels, answer.ks, request.seed, smallest=request.smallest)
     levels = {name: by_size(level, answer.inputs.weights) for name, level in levels.items()}
