@@ -197,9 +197,10 @@ def cluster(answer: Answer) -> Answer:
     )
     if answer.before is not None:
         return continue_clusters(answer, answer.before, job)
+    laying = (begin_layout_apart(answer.gram) if len(answer.gram) > LARGEST else None) or NOT_YET
     clustering, names, notes = run_method(answer.gram, request.method, job, answer.guidance)
     clustering = replace(clustering, labels=np.where(answer.aside, -1, clustering.labels))
-    return replace(answer, clustering=clustering, names=names, begun=None).noted(*notes)
+    return replace(answer, clustering=clustering, names=names, begun=None, laying=laying).noted(*notes)
 
 
 def cost_of_cluster(work: Work) -> StageCost:
@@ -212,7 +213,9 @@ def nest(answer: Answer) -> Answer:
     labels, request = answer.clustering.labels, answer.request
     if answer.before is not None:
         return keep_levels(answer)
-    laying, wanted = begin_layout_apart(answer.gram) or NOT_YET, request.parameters["level"]
+    wanted, laying = request.parameters["level"], answer.laying
+    if laying is NOT_YET:
+        laying = begin_layout_apart(answer.gram) or NOT_YET  # with the neighbours that the method found
     known = wanted == "middle" and may_copy()  # else a fit makes nothing that only the run needs
     early = begin_telling(answer, by_size(labels, answer.inputs.weights)) if known else NOT_YET
     base = answer.gram.split_shift()[0]

@@ -27,7 +27,7 @@ from .._parallel import blas_threads, meanwhile, results_in_few_threads, results
 from .._progress import Progress
 from ..gram import Gram, LinearGram, centre
 from ..gram.eigen import eigenpairs
-from ..run import Apart, results_in_copies, returned
+from ..run import Apart, returned
 from .leftover import share_left_over
 from .splits import Entropy, half, keyed_generator, null_generator
 from .strength import adjusted_rand, tables
@@ -52,7 +52,6 @@ ROUNDS, MOVES = 4, 3  # of trying values of k between those tried; of k-means af
 HEAPS = 50  # clusters up to which heaps of what is left over are looked for; of more, none is large
 COMPARED, NEAREST = 300, 5  # documents whose nearest neighbours the verdict looks at, and how many of these
 DRAWS = 19  # collections without groups
-JUDGED = 6  # partitions that are worth a copy
 MANY_TOLD = 500  # documents from which on clouds and draws are worth processes of their own
 _COMPARED, _CLOUD = 5, 7  # what a generator is for; see `splits`
 
@@ -347,8 +346,7 @@ class _Judge:
             k, number = missing[at]
             return self.splits[number].judge(k, self.graph)
 
-        judged = results_in_copies(judge, len(missing), JUDGED)
-        for (k, _), found in zip(missing, judged, strict=True):
+        for (k, _), found in zip(missing, results_in_few_threads(judge, len(missing)), strict=True):
             self.seen.setdefault(k, []).append(found)
         self.merits |= {k: self._merit_of(self.seen[k]) for k in asked}
 

@@ -212,12 +212,12 @@ class ConsensusMethod(Method):
                 remember_neighbors(views[rank], *found)
         with warnings.catch_warnings():  # here, for a thread's own filters would be everybody's
             warnings.filterwarnings("ignore", FEWER, UserWarning)  # the consensus counts its own
-            ranked = Apart(lambda: returned(self._ranked(views, job, self.n_init, options)), pays, compiled=True)
+            ranked = self._begin_ranked(views, job, options, pays)
             linked = Apart(lambda: returned(linked_clusters(gram, job.weights, job.k, job.seed)), pays, compiled=True)
             cuts = self._cuts(views, job)
             others, pieces = ([], []) if more is None else more()
             cut = [each.partitions(len(gram)) for each in cuts if each is not None]
-            given = np.concatenate([*ranked(), *others, *cut, *pieces])
+            given = np.concatenate([*(labels for each in ranked for labels in each()), *others, *cut, *pieces])
         found = consensus(given, job.k, n_init=job.n_init, progress=job.progress, **options)
         labels, outcome = None, found.outcome
         if cuts and cuts[0] is not None:
@@ -236,11 +236,24 @@ class ConsensusMethod(Method):
     def _views(self, gram: Gram) -> dict[int, Gram]:
         return _views(gram, {*self.ranks, *(rank for rank, _ in self.graphs)})
 
+    def _distinct(self, views: dict[int, Gram], n_init: int) -> tuple[list[Gram], int]:
+        """Return the views of different ranks, and the starts of each: as many partitions where ranks coincide."""
+        ranked = list({id(views[rank]): views[rank] for rank in self.ranks}.values())
+        return ranked, -(-n_init * len(self.ranks) // len(ranked))
+
+    def _begin_ranked(
+        self, views: dict[int, Gram], job: Job, options: dict[str, Any], pays: bool
+    ) -> list[Callable[[], list[Any]]]:
+        """Begin the partitions of every rank; of many documents, each rank in a copy of its own."""
+        ranked, n_init = self._distinct(views, self.n_init)
+        apart = len(ranked[0]) > MOST_GRAPHED and spares_copies(len(ranked[0]))
+        pieces = [[view] for view in ranked] if apart else [ranked]
+        return [Apart(partial(_partitions, some, job.k, n_init, options), pays, compiled=True) for some in pieces]
+
     def _ranked(self, views: dict[int, Gram], job: Job, n_init: int, options: dict[str, Any]) -> list[Any]:
         """Return the partitions of every rank, starts by documents."""
-        ranked = list({id(views[rank]): views[rank] for rank in self.ranks}.values())
-        n_init = -(-n_init * len(self.ranks) // len(ranked))  # as many partitions where ranks coincide
-        return [kernel_kmeans(view, job.k, n_init=n_init, **options).runs.labels for view in ranked]
+        ranked, n_init = self._distinct(views, n_init)
+        return _partitions(ranked, job.k, n_init, options)()
 
     def _cuts(self, views: dict[int, Gram], job: Job) -> list[Cuts | None]:
         """Return the cuts of the graphs."""
@@ -254,6 +267,11 @@ class ConsensusMethod(Method):
 
     def _cut(self, view: Gram, job: Job, n_neighbors: int) -> Cuts | None:
         return cuts_of(view, job.weights, n_neighbors, job.k, 3 * self.n_init // 2, job.seed)
+
+
+def _partitions(views: list[Gram], k: int, n_init: int, options: dict[str, Any]) -> Callable[[], list[Any]]:
+    """Return what returns the labels of every start of every view."""
+    return returned([kernel_kmeans(view, k, n_init=n_init, **options).runs.labels for view in views])
 
 
 class Unweighted(Method):
