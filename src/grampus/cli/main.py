@@ -21,7 +21,7 @@ from .limits import OUT_OF_MEMORY, TIMED_OUT, begin, passed, release
 from .show import LINE, clean, plain_options, prepare_streams
 
 INTERRUPTED, BROKEN_PIPE = 130, 141  # as shells report them
-RARELY = (100_000, 50, 50)  # rounds of the garbage collector: a command is short, and its data are arrays
+RARELY = (300_000, 50, 50)  # rounds of the garbage collector: a command is short, and its data are arrays
 _NO_COMMAND = getattr(click.exceptions, "NoArgsIsHelpError", ())  # since click 8.2
 COMMANDS = {  # in the order of use; each is a file of this folder, loaded when it is needed
     "cluster": "Cluster documents and describe the clusters.",
