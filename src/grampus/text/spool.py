@@ -67,6 +67,11 @@ class Spool:
     def __len__(self) -> int:
         return self._count
 
+    @property
+    def held(self) -> bool:
+        """Whether all pieces are in memory."""
+        return self._scratch is None
+
     def read(self, corpora: Iterable[Corpus]) -> None:
         """Take in the pieces of a collection, once; those of an interrupted job are there."""
         known = None if self._scratch is None else self._scratch.finished(_TEXTS)

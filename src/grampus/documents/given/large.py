@@ -6,7 +6,7 @@ sample drawn by content goes through the pipeline, and all pieces are assigned b
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from os import PathLike
@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..._array import Array
+from ..._config import settings
 from ..._files import new_folder
 from ..._progress import Progress
 from ...cluster.kmeans.centroids import Centroids
@@ -146,7 +147,7 @@ class LargeSample:
     ) -> None:
         """Assign the documents of all pieces; `labels` and the spool's step "found" have what came of it."""
         model = Assignment.of(predictor, levels, level, aside)
-        runner, done = runner_for(self.spool.nbytes), 0
+        runner, done = _runner_of(self.spool), 0
         progress("assigning all", 0, self.spool.documents)
 
         def counted() -> Iterator[Record]:
@@ -196,18 +197,21 @@ def draw_sample(X: Any, seed: int, guide: Guide | None) -> LargeSample | None:
             f"A guide must name words, not documents, for more than {HELD_DOCUMENTS:,} documents: only a sample of "
             "them is clustered. Give seeds of words, or cluster fewer documents."
         )
-    runner = runner_for(X.nbytes)
+    runner = _runner_of(X)
     digests = np.concatenate(list(runner.map(text_digests, X)))
     different, copies = np.unique(digests, return_counts=True)
     drawn = _draw(different, SAMPLE, seed)
-    best: dict[int, Corpus] = {}
-    for some in runner.map(_pick, X, drawn):
-        for digest, document in some.items():
-            if digest not in best or document.ids[0] < best[digest].ids[0]:
-                best[digest] = document
-    corpus = join_corpora((best[digest] for digest in drawn.tolist()), X.source)
+    found = list(runner.map(_pick, X, drawn))
+    corpus = join_corpora((picked for _, picked in found), X.source)
+    first = _first(np.concatenate([digests for digests, _ in found]), corpus.ids)
+    corpus = corpus.take([first[digest] for digest in drawn.tolist()])
     counts = copies[np.searchsorted(different, drawn)].astype(np.float64)
     return LargeSample(replace(corpus, notes=X.notes), counts, X)
+
+
+def _runner_of(spool: Spool) -> Runner:
+    """Return who works on the pieces: copies of this process where it has them and the card no part in it."""
+    return runner_for(spool.nbytes, held=spool.held and settings().device == "cpu")
 
 
 def _draw(digests: NDArray[np.uint64], count: int, seed: int) -> NDArray[np.uint64]:
@@ -219,18 +223,21 @@ def _draw(digests: NDArray[np.uint64], count: int, seed: int) -> NDArray[np.uint
     return np.sort(digests[np.argsort(mixed, kind="stable")[:count]])
 
 
-def _pick(corpus: Corpus, wanted: NDArray[np.uint64]) -> dict[int, Corpus]:
-    """Return the documents of a piece with these digests, one each; of copies the first by id."""
+def _pick(corpus: Corpus, wanted: NDArray[np.uint64]) -> tuple[NDArray[np.uint64], Corpus]:
+    """Return the documents of a piece with these digests, one each, and their digests."""
     digests = text_digests(corpus)
     at = np.flatnonzero(wanted[np.minimum(np.searchsorted(wanted, digests), len(wanted) - 1)] == digests)
-    best: dict[int, int] = {}
-    for place in at.tolist():
-        digest = int(digests[place])
-        if digest not in best or corpus.ids[place] < corpus.ids[best[digest]]:
-            best[digest] = place
-    places = np.array(list(best.values()), dtype=np.intp)
-    picked = cut_corpus(corpus.take(places), [slice(at, at + 1) for at in range(len(places))])
-    return dict(zip(best, picked, strict=True))
+    places = at[list(_first(digests[at], corpus.ids.take(at)).values())]
+    return digests[places], corpus.take(places)
+
+
+def _first(digests: NDArray[np.uint64], ids: Sequence[str]) -> dict[int, int]:
+    """Return a place for every digest: of copies, that of the first id."""
+    found: dict[int, int] = {}
+    for place, digest in enumerate(digests.tolist()):
+        if digest not in found or ids[place] < ids[found[digest]]:
+            found[digest] = place
+    return found
 
 
 @dataclass(frozen=True)
