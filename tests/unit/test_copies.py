@@ -11,13 +11,15 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from grampus import config
+from grampus import DocumentClusterer, config
 from grampus._parallel import _threads_for, may_copy, thread_count
+from grampus.documents.given import large
 from grampus.errors import InputError, PartsError
-from grampus.run import Apart, Forks, Processes, ThisThread, copies, runner_for
+from grampus.report import report_html
+from grampus.run import Apart, Forks, Processes, ThisThread, copies, results_in_copies, returned, runner_for
 from grampus.text import TermVectorizer
 from grampus.text.languages.detect import detect_languages
-from tests.unit.test_runner import texts
+from tests.unit.test_runner import answer, texts
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="copies are for Linux")
 
@@ -203,6 +205,15 @@ def test_a_copy_that_nobody_asks_is_ended(children):
 
 
 @pytest.mark.usefixtures("own_process")
+def test_what_is_ready_is_sent_before_it_is_asked_for(children):
+    made = Apart(lambda: returned(np.arange(3_000_000)))  # more than a pipe holds
+    assert len(os.read(made._answers, 1)) == 1
+    del made
+    assert not children()
+    assert Apart(lambda: returned(os.getpid()))() != os.getpid()
+
+
+@pytest.mark.usefixtures("own_process")
 def test_what_is_made_apart_has_threads_and_copies_of_its_own():
     parent = os.getpid()
     found = Apart(
@@ -224,6 +235,47 @@ def test_texts_in_memory_go_to_copies_where_they_are_allowed(own_process):
         assert isinstance(runner_for(10), Processes)
     with config(workers=1):
         assert isinstance(runner_for(1e7, held=True), ThisThread)
+
+
+def test_many_results_come_from_copies_and_few_from_threads(own_process, monkeypatch):
+    monkeypatch.setattr(copies, "core_count", lambda: 8)
+    with config(threads=8):
+        many, few = (list(results_in_copies(lambda number: (number, os.getpid()), n, worth=2)) for n in (9, 7))
+    assert [number for number, _ in many] == list(range(9))
+    assert os.getpid() not in {process for _, process in many}
+    assert few == [(number, os.getpid()) for number in range(7)]
+
+
+def test_a_run_is_the_same_with_copies(own_process, monkeypatch):
+    """Names begin before the levels, clusters are divided in copies, and the map and every rank begin early."""
+    documents = texts(180)
+    for module, name, value in (
+        ("_parallel", "MANY", 100), ("run.copies", "core_count", lambda: 16), ("run.runner", "core_count", lambda: 16),
+        ("documents.tell.telling", "MANY", 100), ("select.nested", "LARGE", 0.0), ("report.build", "MANY", 100),
+        ("documents.find.methods", "MOST_GRAPHED", 100), ("documents.pipeline", "LARGEST", 100),
+    ):  # fmt: skip
+        monkeypatch.setattr(f"grampus.{module}.{name}", value)
+    with config(threads=16):
+        model = DocumentClusterer().fit(documents)
+        assert model._made.telling is not None
+        found, page = model.run_, report_html(model.run_)
+    monkeypatch.setattr("grampus._parallel._process.copied", False)
+    alone = DocumentClusterer().fit(documents)
+    assert alone._made.telling is None
+    assert answer(alone.run_) == answer(found)
+    assert report_html(found) == page
+
+
+def test_a_sample_is_drawn_and_all_are_assigned_in_copies(own_process, monkeypatch):
+    documents = [*texts(180), *texts(20)]
+    for name, value in {"HELD_DOCUMENTS": 100, "SAMPLE": 90, "PIECE": 50}.items():
+        monkeypatch.setattr(large, name, value)
+    monkeypatch.setattr("grampus.run.runner.COPY_BYTES", 100)
+    found = DocumentClusterer().fit(documents)
+    monkeypatch.setattr("grampus._parallel._process.copied", False)
+    alone = DocumentClusterer().fit(documents)
+    assert found.labels_.tolist() == alone.labels_.tolist()
+    assert answer(found.run_) == answer(alone.run_)
 
 
 def test_copies_are_as_many_as_there_is_text_for(own_process, monkeypatch):

@@ -477,12 +477,16 @@ def test_a_cluster_of_few_documents_is_not_divided():
     assert finer(gram, np.zeros(12, dtype=np.intp), 9, 0).max() + 1 == 2
 
 
-def test_a_tree_follows_its_levels():
+@pytest.mark.parametrize("features", [True, False])
+def test_a_tree_follows_its_levels(features):
     x, middle = blobs(6, n=240)
-    gram, above = LinearGram(x), np.array([0, 1, 0, 1, 2, 2])[middle]
+    gram, above = LinearGram(x) if features else DenseGram(x @ x.T), np.array([0, 1, 0, 1, 2, 2])[middle]
     below = finer(gram, middle, 12, 0)
     tree = nested_tree(gram, middle, above=[above], below=[below])
     assert [ari(tree.cut(k), level) for k, level in ((3, above), (6, middle), (12, below))] == [1.0, 1.0, 1.0]
+    for node in tree.nodes:  # from sums between the finest groups, as from the documents themselves
+        own = x[node.members]
+        assert node.scatter == pytest.approx(((own - own.mean(axis=0)) ** 2).sum(), abs=1e-8)
     with pytest.raises(InputError, match="Partitions above must be unions"):
         nested_tree(gram, middle, above=[np.arange(240) % 7])
     with pytest.raises(InputError, match="Partitions below must be parts"):
