@@ -130,6 +130,10 @@ class Centroids:
 
     def _squared(self, sums: Array, diagonal: Array) -> Array:
         size = self.norms + diagonal.astype(np.float64)[:, None]
-        squared = size - 2.0 * sums
-        squared[np.abs(squared) < _ROUNDING * np.abs(size)] = 0.0  # a document on its centroid is at distance 0
-        return np.where(np.isinf(self.norms), np.inf, squared)
+        squared = 2.0 * sums
+        np.subtract(size, squared, out=squared)
+        least = np.abs(size, out=size)
+        least *= _ROUNDING
+        squared[np.abs(squared) < least] = 0.0  # a document on its centroid is at distance 0
+        squared[:, np.isinf(self.norms)] = np.inf
+        return squared
