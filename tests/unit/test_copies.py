@@ -207,10 +207,24 @@ def test_a_copy_that_nobody_asks_is_ended(children):
 @pytest.mark.usefixtures("own_process")
 def test_what_is_ready_is_sent_before_it_is_asked_for(children):
     made = Apart(lambda: returned(np.arange(3_000_000)))  # more than a pipe holds
-    assert len(os.read(made._answers, 1)) == 1
+    assert os.read(made._answers, 9) == bytes(8)  # it is in a file in memory: the copy has ended
     del made
     assert not children()
+    before = len(os.listdir("/proc/self/fd"))
+    assert Apart(lambda: returned(np.arange(3_000_000)))()[-1] == 2_999_999
+    assert len(os.listdir("/proc/self/fd")) == before
     assert Apart(lambda: returned(os.getpid()))() != os.getpid()
+
+
+@pytest.mark.parametrize("full", [False, True])
+def test_what_is_ready_comes_through_the_pipe_without_files_in_memory(own_process, monkeypatch, full):
+    def none():
+        if not full:
+            raise OSError("this system has none")
+        return os.open(os.devnull, os.O_RDONLY)  # nothing can be written there
+
+    monkeypatch.setattr(os, "memfd_create", lambda name: none())
+    assert Apart(lambda: returned(np.arange(3_000_000)))()[-1] == 2_999_999
 
 
 @pytest.mark.usefixtures("own_process")

@@ -179,7 +179,7 @@ def cost_of_choose(work: Work) -> StageCost:
     # Collections without groups, one for each thread: columns, weights and their orders, or rows in double precision.
     drawn = shape if shape.strings or not sizes.entries else sizes
     each = (60.0 if drawn.sparse else 24.0) * drawn.entries / max(work.n, 1) + 24.0 * few
-    rows += thread_count() * (few * each + some * some)  # and similarities to the centres, at an eighth of n
+    rows += thread_count() * (few * each + 2.0 * some * some)  # and distances in a half, for its tree
     steps = (1e6 if work.given else 4e6) * (0.1 + some / 2500)
     # Texts without groups are counted for every draw; where they are encoded, once.
     texts = DEALT if sizes.pieces else 0.0 if shape.strings else DRAWS

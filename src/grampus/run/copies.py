@@ -11,8 +11,9 @@ import pickle
 import selectors
 import signal
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
+from mmap import ACCESS_READ, mmap
 from typing import Any, Generic, NoReturn, TypeVar, cast
 from weakref import finalize
 
@@ -84,7 +85,7 @@ class Forks(Runner):
                         queue.fill()
                         for key, _ in waiting.select():
                             if (answer := _receive(key.fd)) is not None:
-                                early |= [_result(answer)]
+                                early |= [_result(*_loaded(answer))]
                             else:
                                 waiting.unregister(key.fd)
                         if turn not in early and not waiting.get_map():
@@ -154,25 +155,32 @@ class Apart(Generic[T]):
         if compiled and thread_count() < SEVERAL:
             self._make = meanwhile(make)
             return
-        questions, self._ask = os.pipe()
+        (questions, self._ask), self._room = os.pipe(), _room()
         started = _copy(self._serve(questions), (self._ask,))
         os.close(questions)
+        held = [self._ask] if self._room is None else [self._ask, self._room]
         if started is None:
-            os.close(self._ask)
+            for place in held:
+                os.close(place)
         else:
             self._answers, copy = started
-            self._ended = finalize(self, _end, copy, (self._ask, self._answers), at_once=True)
+            self._ended = finalize(self, _end, copy, (*held, self._answers), at_once=True)
 
     def _serve(self, questions: int) -> Callable[[int], None]:
         def serve(into: int) -> None:
+            early = False
+
             def answered() -> T | None:
+                nonlocal early
                 function = self._make()
-                if isinstance(function, _Ready):  # as bytes, by the time that it is asked for
+                if isinstance(function, _Ready):
+                    early = True
                     return cast(T, function())
                 given = _receive(questions)
                 return None if given is None else function(*pickle.loads(given))  # noqa: S301  (from this process)
 
-            _send(into, _tried(answered))
+            message = _tried(answered)
+            _send(into, b"" if early and _kept(message, self._room) else message)  # the copy ends before it is asked
 
         return serve
 
@@ -191,8 +199,9 @@ class Apart(Generic[T]):
         if self._ended is None:
             return self._make()(*given)
         answer = _receive(self._answers)
+        message = None if answer is None else _loaded(answer, self._room)
         self._ended()
-        return self._make()(*given) if answer is None else _result(answer)
+        return self._make()(*given) if message is None else _result(*message)
 
 
 def returned(value: T) -> Callable[[], T]:
@@ -320,9 +329,34 @@ def _tried(call: Callable[[], Any]) -> bytes:
     return message
 
 
-def _result(answer: bytes | bytearray) -> Any:
-    """Return what a call returned; raise what it raised."""
-    said, error, result = pickle.loads(answer)  # noqa: S301  (written by a copy of this process)
+def _room() -> int | None:
+    """Return a file in memory, for a message that is larger than a pipe; None where the system has none."""
+    with suppress(AttributeError, OSError):
+        return os.memfd_create("grampus")
+    return None
+
+
+def _kept(message: bytes, room: int | None) -> bool:
+    """Return whether a message could be written to a file in memory."""
+    if room is None:
+        return False
+    left = memoryview(message)
+    with suppress(OSError):
+        while left:
+            left = left[os.write(room, left) :]
+    return not left
+
+
+def _loaded(answer: bytes | bytearray, room: int | None = None) -> tuple[Any, Any, Any]:
+    """Return the parts of a message; that of an empty one is in a file in memory."""
+    if answer or room is None:
+        return cast(tuple[Any, Any, Any], pickle.loads(answer))  # noqa: S301  (written by a copy of this process)
+    with mmap(room, 0, access=ACCESS_READ) as kept:
+        return cast(tuple[Any, Any, Any], pickle.loads(kept))  # noqa: S301
+
+
+def _result(said: Sequence[tuple[type[Warning], str]], error: BaseException | None, result: Any) -> Any:
+    """Return what a call returned; raise what it raised, and show what it warned of."""
     for category, words in said:
         warnings.warn(words, category, stacklevel=2)
     if error is not None:

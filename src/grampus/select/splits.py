@@ -18,6 +18,7 @@ from ..errors import InputError
 from ..gram import Gram
 
 INITS = ("auto", "random", "k-means++", "documents")
+DRAWN = 256e6  # bytes of rows that threads read at once to draw starts
 NEIGHBORS = 5  # `validation`, §3.3
 SEEDS = ("compactness", "random")  # how the documents at the centres of prototypes are chosen
 _SPLIT, _START, _NULL, PROTOTYPES = 0, 1, 2, 3  # what a generator is for
@@ -120,6 +121,7 @@ class Splits:
 
         explicit, threads = gram.features(), thread_count() if current() is PROCESSOR else 1
         each = 0.0 if explicit is None or is_sparse(explicit.rows) else 6.0 * n * explicit.rows.shape[1]
+        threads = min(threads, max(FEW, int(DRAWN / max(each, 1.0))))
         for _ in results_in_threads(draw, 2 * len(numbers), threads if may_keep(threads * each) else min(threads, FEW)):
             pass
         return starts
