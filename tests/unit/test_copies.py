@@ -292,6 +292,13 @@ def test_a_sample_is_drawn_and_all_are_assigned_in_copies(own_process, monkeypat
     assert answer(found.run_) == answer(alone.run_)
 
 
+def test_copies_compare_nothing_where_a_card_does(own_process):
+    assert isinstance(runner_for(1e7, held=True, compares=True), Forks)
+    with config(device="auto"):
+        assert isinstance(runner_for(1e7, held=True), Forks)
+        assert not isinstance(runner_for(1e7, held=True, compares=True), Forks)
+
+
 def test_copies_are_as_many_as_there_is_text_for(own_process, monkeypatch):
     monkeypatch.setattr("grampus.run.runner.core_count", lambda: 16)
     with config(threads=16):

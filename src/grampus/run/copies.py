@@ -98,6 +98,11 @@ class Forks(Runner):
                 _end(copy, (place,), at_once=not complete)
 
 
+def uses_processor() -> bool:
+    """Return whether all work is the processor's: a copy cannot use the card of its parent."""
+    return settings().device == "cpu"
+
+
 def forks_for(pieces: int) -> Runner:
     """Return copies of this process for so many pieces of Python's work in memory; this thread where they do not pay.
 
@@ -107,7 +112,7 @@ def forks_for(pieces: int) -> Runner:
     >>> forks_for(100).workers
     1
     """
-    workers = min(thread_count(), core_count(), pieces) if may_copy() and settings().device == "cpu" else 1
+    workers = min(thread_count(), core_count(), pieces) if may_copy() and uses_processor() else 1
     return Forks(workers) if workers >= SEVERAL else ThisThread()
 
 
@@ -150,7 +155,7 @@ class Apart(Generic[T]):
     def __init__(self, make: Callable[[], Callable[..., T]], pays: bool = True, *, compiled: bool = False) -> None:
         self._make = make
         self._ended: Callable[[], Any] | None = None
-        if not pays or not may_copy() or thread_count() < 2 or settings().device != "cpu":
+        if not pays or not may_copy() or thread_count() < 2 or not uses_processor():
             return
         if compiled and thread_count() < SEVERAL:
             self._make = meanwhile(make)

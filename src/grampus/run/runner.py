@@ -20,7 +20,7 @@ from .._config import Settings, config, settings
 from .._parallel import core_count, may_copy, thread_count
 from ..errors import PartsError
 from .base import KILLED, PIECE_BYTES, Function, Runner, ThisThread, end_with
-from .copies import Forks
+from .copies import Forks, uses_processor
 
 MANY_BYTES = 40_000_000  # of text that others must take over to pay; chosen when each took 3 s to start, not 0.6
 COPY_BYTES = 2_000_000  # of text for each copy of this process, at least
@@ -121,7 +121,7 @@ def using(runner: Runner | None) -> Iterator[None]:
         _runner.reset(token)
 
 
-def runner_for(nbytes: float, *, held: bool = False) -> Runner:
+def runner_for(nbytes: float, *, held: bool = False, compares: bool = False) -> Runner:
     """Return the runner in use; without one, processes where there are enough texts and cores, else this thread.
 
     Parameters
@@ -130,11 +130,13 @@ def runner_for(nbytes: float, *, held: bool = False) -> Runner:
         Size of the texts.
     held : bool
         Whether all pieces are in memory, or no more than names of files, so that copies of this process have them.
+    compares : bool
+        Whether documents are compared, which a card may do, and not only read.
     """
     chosen = _runner.get()
     if chosen is not None:
         return chosen
-    workers, copied = settings().workers, held and may_copy()
+    workers, copied = settings().workers, held and may_copy() and (uses_processor() or not compares)
     if workers is None:
         workers = min(thread_count(), core_count())
         if copied:

@@ -17,7 +17,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..._array import Array
-from ..._config import settings
 from ..._files import new_folder
 from ..._progress import Progress
 from ...cluster.kmeans.centroids import Centroids
@@ -147,7 +146,7 @@ class LargeSample:
     ) -> None:
         """Assign the documents of all pieces; `labels` and the spool's step "found" have what came of it."""
         model = Assignment.of(predictor, levels, level, aside)
-        runner, done = _runner_of(self.spool), 0
+        runner, done = runner_for(self.spool.nbytes, held=self.spool.held, compares=True), 0
         progress("assigning all", 0, self.spool.documents)
 
         def counted() -> Iterator[Record]:
@@ -197,7 +196,7 @@ def draw_sample(X: Any, seed: int, guide: Guide | None) -> LargeSample | None:
             f"A guide must name words, not documents, for more than {HELD_DOCUMENTS:,} documents: only a sample of "
             "them is clustered. Give seeds of words, or cluster fewer documents."
         )
-    runner = _runner_of(X)
+    runner = runner_for(X.nbytes, held=X.held)
     digests = np.concatenate(list(runner.map(text_digests, X)))
     different, copies = np.unique(digests, return_counts=True)
     drawn = _draw(different, SAMPLE, seed)
@@ -207,11 +206,6 @@ def draw_sample(X: Any, seed: int, guide: Guide | None) -> LargeSample | None:
     corpus = corpus.take([first[digest] for digest in drawn.tolist()])
     counts = copies[np.searchsorted(different, drawn)].astype(np.float64)
     return LargeSample(replace(corpus, notes=X.notes), counts, X)
-
-
-def _runner_of(spool: Spool) -> Runner:
-    """Return who works on the pieces: copies of this process where it has them and the card no part in it."""
-    return runner_for(spool.nbytes, held=spool.held and settings().device == "cpu")
 
 
 def _draw(digests: NDArray[np.uint64], count: int, seed: int) -> NDArray[np.uint64]:
