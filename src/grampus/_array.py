@@ -1,6 +1,7 @@
 """Operations that work on dense and sparse arrays alike: products, slices, scalings, sums by group."""
 
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -67,6 +68,13 @@ def scale_rows(scale: Array, v: Any) -> Any:
 def inverse_root(values: Array) -> Array:
     """Return 1/√x in float64, and 0 where x is not above 0."""
     return np.divide(1.0, np.sqrt(np.maximum(values, 0.0)), out=np.zeros(len(values)), where=values > 0)
+
+
+def members_of_clusters(labels: NDArray[Any], k: int) -> list[NDArray[np.intp]]:
+    """Return the documents of every cluster, in their order: one sort for all of them."""
+    order = np.argsort(labels.astype(np.min_scalar_type(-k - 1)), kind="stable")  # short numbers sort in linear time
+    ends = np.searchsorted(labels[order], np.arange(k + 1))
+    return [order[start:end] for start, end in pairwise(ends.tolist())]
 
 
 def sum_groups(values: Array, labels: NDArray[np.intp], k: int) -> Array:

@@ -8,10 +8,11 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from .._array import members_of_clusters
 from ..describe import Cluster, Term
 from .edits import OUT, Edit, State, apply_edits
 from .records import FIGURES, Layout, Level, RunEvidence
-from .regrow import members_of_clusters, regrow
+from .regrow import regrow
 
 Run: TypeAlias = Any  # that of run.py, which imports this module
 TERMS, SHOWN = 12, 5  # words and documents of a cluster that changed

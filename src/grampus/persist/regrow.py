@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .._array import members_of_clusters
 from .records import Branch, Level
 
 T = TypeVar("T")
@@ -36,13 +36,6 @@ def part_of(branches: Sequence[Branch], parts: Sequence[int]) -> NDArray[np.int3
         if found[branch.index] < 0:
             found[branch.index] = found[branch.parent]
     return found
-
-
-def members_of_clusters(labels: NDArray[Any], k: int) -> list[NDArray[np.intp]]:
-    """Return the documents of every cluster, in their order: one sort for all of them."""
-    order = np.argsort(labels.astype(np.min_scalar_type(-k - 1)), kind="stable")  # short numbers sort in linear time
-    ends = np.searchsorted(labels[order], np.arange(k + 1))
-    return [order[start:end] for start, end in pairwise(ends.tolist())]
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,10 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
-from .._array import Array
+from .._array import Array, members_of_clusters
 from .._parallel import thread_count
 from ..persist import Run
-from ..persist.regrow import members_of_clusters
 from .places import Places, places_of
 
 Mark = tuple[int, int]  # a hue, and percents of the page's ground (of its ink, if negative) that are mixed into it

@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._array import members_of_clusters
 from ..describe import Cluster
 from ..persist import Level, Run
 from ..persist.edited import changed_cluster, count_labels
-from ..persist.regrow import members_of_clusters
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,8 +7,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 
+from .._array import members_of_clusters
 from ..persist import Run
-from ..persist.regrow import members_of_clusters
 
 MOST_GROUPS, MOST_OUTLIERS = 200, 60
 ODD = 0.5  # an outlier resembles its cluster at most half as much as the median document does

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._array import Array
+from .._array import Array, members_of_clusters
 from .._check import check_partition
 from .._names import LEVELS
 from ..cluster import kernel_kmeans
@@ -75,15 +75,14 @@ def finer(gram: Gram, labels: NDArray[np.intp], k: int, seed: int, smallest: int
     sums = Sums.of(gram, labels, clusters)
     scatter = np.maximum(sums.traces - np.diag(sums.between) / np.maximum(sums.sizes, 1), 0.0)
     parts = _shares(scatter, sums.sizes // smallest, k)
-    members = [np.flatnonzero(labels == cluster) for cluster in range(clusters)]
+    members = members_of_clusters(labels, clusters)
 
     def inside(cluster: int) -> NDArray[np.intp]:
         some, count = members[cluster], int(parts[cluster])
         if count == 1:
             return np.zeros(len(some), dtype=np.intp)
         run = kernel_kmeans(gram.take(some), count, init="k-means++", n_init=STARTS, random_state=seed)
-        there = np.bincount(run.labels) > 0
-        return np.asarray((np.cumsum(there) - 1)[run.labels], dtype=np.intp)
+        return check_partition(run.labels, len(some))
 
     large = gram.cost().product >= LARGE
     divided, total = np.full(len(labels), -1, dtype=np.intp), 0

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ... import _native
-from ..._array import Array, sum_rows
+from ..._array import Array, members_of_clusters, sum_rows
 from ..._check import check_integer, check_partition
 from ..._parallel import blas_threads, results_in_few_threads
 from ...errors import InputError
@@ -71,8 +71,8 @@ def nested_tree(
         if below:
             return _given_parts(base, clusters, groups, below)
         subtrees = _subtrees(base, clusters, parts) if parts > 1 else ()
-        sums = Sums.of(base, clusters, int(clusters.max()) + 1)
-        return _assemble(_members(clusters), *merges(sums, groups), subtrees)
+        k = int(clusters.max()) + 1
+        return _assemble(members_of_clusters(clusters, k), *merges(Sums.of(base, clusters, k), groups), subtrees)
 
 
 def _groups(clusters: NDArray[np.intp], coarse: Any) -> NDArray[np.intp]:
@@ -91,11 +91,6 @@ def _inside(finer: NDArray[np.intp], coarser: NDArray[np.intp]) -> NDArray[np.in
     return found if (found[finer[known]] == coarser[known]).all() else None
 
 
-def _members(clusters: NDArray[np.intp]) -> list[NDArray[np.intp]]:
-    """Return the documents of every cluster."""
-    return [np.flatnonzero(clusters == cluster) for cluster in range(int(clusters.max()) + 1)]
-
-
 def _given_parts(
     base: Gram, clusters: NDArray[np.intp], groups: Sequence[NDArray[np.intp]], below: Sequence[Any]
 ) -> Tree:
@@ -104,7 +99,8 @@ def _given_parts(
     levels = [_inside(finest, partition) for partition in (clusters, *finer)]
     if any(level is None for level in levels):
         raise InputError("Partitions below must be parts of clusters: one of their clusters is in two.")
-    members, known = _members(finest), [level for level in levels if level is not None]
+    members = members_of_clusters(finest, int(finest.max()) + 1)
+    known = [level for level in levels if level is not None]
     sums = Sums.of(base, finest, len(members))
     return _tree_of(sums, members, [*known, np.arange(len(members))], groups)
 
@@ -114,7 +110,7 @@ def _tree_of(
 ) -> Tree:
     """Return the tree of some groups of documents, given the cluster of every group at each level, the last theirs."""
     near, *far = levels
-    parts = _members(near)
+    parts = members_of_clusters(near, int(near.max()) + 1)
     subtrees = [
         _tree_of(
             sums.take(part),
